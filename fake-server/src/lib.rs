@@ -1,0 +1,5 @@
+//! A scriptable fake CreateOS server: faithful by default, wrong exactly as a scenario says.
+
+pub mod script;
+pub mod wire;
+pub mod wirelog;

@@ -1,0 +1,3 @@
+//! `fake-createos`: play a CreateOS server by hand.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Scenario files: parsed with positions, checked, and turned into plans.
+
+pub mod model;

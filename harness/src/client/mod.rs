@@ -1,0 +1,3 @@
+//! Clients under test: adapters, command-line programs, and the reference client that is built in.
+
+pub mod job;

@@ -1,0 +1,84 @@
+//! The result of judging one trial.
+
+use crate::contract::Level;
+use serde::{Deserialize, Serialize};
+
+/// The result of judging one trial: a check a requirement, and every violation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// One for each requirement the scenario names, in its order, then one for each further requirement
+    /// that an invariant found broken.
+    pub checks: Vec<Check>,
+    /// Everything that was wrong, first things first.
+    pub violations: Vec<Violation>,
+    /// Remarks that fail nothing (an unclassified error kind, a late answer).
+    pub notes: Vec<String>,
+    /// What a right client would have done, in words, step by step (for the story).
+    pub expected: Vec<String>,
+}
+
+/// One requirement in one trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// Requirement id.
+    pub requirement: String,
+    /// How binding it is.
+    pub level: Level,
+    /// The result.
+    pub status: CheckStatus,
+    /// Why, where it is not a pass.
+    pub reason: String,
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckStatus {
+    /// Held, and the fault was proven to have reached the client.
+    Pass,
+    /// Broken.
+    Fail,
+    /// The client does not claim what this needs, or a promise of its rules the case out.
+    NotApplicable,
+    /// The fault did not reach the client. Never a pass.
+    NotExercised,
+    /// The adapter broke its protocol or died.
+    AdapterError,
+    /// The harness failed.
+    HarnessError,
+}
+
+/// One thing that was wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Violation {
+    /// Requirement id.
+    pub requirement: String,
+    /// How binding it is.
+    pub level: Level,
+    /// What would have been right.
+    pub expected: String,
+    /// What was seen.
+    pub seen: String,
+    /// Where.
+    pub place: Place,
+    /// Found by an invariant that is always on, not by the scenario's own expectation.
+    pub invariant: bool,
+}
+
+/// Where in the trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// A request or its answer: index into `WireLog::exchanges`.
+    Exchange(usize),
+    /// The client's result.
+    Result,
+    /// An `output` message, by index.
+    Output(usize),
+    /// An `event` message, by index.
+    Event(usize),
+    /// A request at the trap, by index.
+    Trap(usize),
+    /// The end of the trial (something left open or alive).
+    End,
+}

@@ -1,0 +1,7 @@
+//! Judges any CreateOS client against scenario files: what it said and what it did on the wire.
+
+pub mod client;
+pub mod contract;
+pub mod judge;
+pub mod observed;
+pub mod profile;

@@ -1,0 +1,3 @@
+//! `createos-conformance`: judge a CreateOS client.
+
+fn main() {}

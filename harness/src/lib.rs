@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod contract;
+pub mod exit;
 pub mod judge;
 pub mod observed;
 pub mod profile;
+pub mod select;

@@ -1,5 +1,7 @@
 //! A scriptable fake CreateOS server: faithful by default, wrong exactly as a scenario says.
 
+#[cfg(feature = "net")]
+pub mod net;
 pub mod script;
 pub mod wire;
 pub mod wirelog;

@@ -1,7 +1,7 @@
 //! What a client said: its result, what it handed over on the way, how it ended.
 
 use fake_server::{wire::Blob, wirelog::Micros};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// Everything one job brought from the client.
@@ -46,10 +46,18 @@ pub struct JobResult {
     /// `exited`, `ok`, `ended`, `error`, `timed-out`, `cancelled`, or what else the client said.
     pub outcome: String,
     /// As the client wrote it, so that 7.0 stays 7.0; absent and null differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub exit_code: Option<Value>,
     /// Signal name or null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub signal: Option<Value>,
     /// Bytes of standard output.
     #[serde(
@@ -167,10 +175,18 @@ pub struct ClientEvent {
     )]
     pub data: Option<Blob>,
     /// Exit code; `Some(Null)` where the client said null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub exit_code: Option<Value>,
     /// Signal; `Some(Null)` where the client said null.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub signal: Option<Value>,
     /// Error code or text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,4 +194,9 @@ pub struct ClientEvent {
     /// When it arrived.
     #[serde(default)]
     pub at_us: Micros,
+}
+
+/// Keeps an explicit null apart from an absent field: the one is `Some(Null)`, the other `None`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }

@@ -24,7 +24,23 @@ pub struct JobRequest {
     /// The client's own deadline for the whole op.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// What must not be printed while it runs. Not part of the line.
+    #[serde(skip)]
+    pub secrets: Vec<Secret>,
 }
+
+/// Text that a client must keep to itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// What it is, as it is shown in its place: `{api-key}`, `{canary}`, `{env NAME}`, `{stdin}`.
+    pub name: String,
+    /// The text itself.
+    pub value: Vec<u8>,
+}
+
+/// Bytes from which on a value of the job's environment or its stdin counts as a secret: shorter
+/// ones (`1`, `true`, `C.UTF-8`) also stand in innocent texts.
+const SECRET_BYTES: usize = 8;
 
 impl JobRequest {
     /// The job that a plan asks for, under a trial's names.
@@ -58,6 +74,21 @@ impl JobRequest {
             }
             _ => {}
         }
+        let mut secrets = vec![
+            Secret::new("{api-key}", names.api_key.as_bytes()),
+            Secret::new("{canary}", names.canary.as_bytes()),
+        ];
+        secrets.extend(
+            job.env
+                .iter()
+                .map(|(key, value)| Secret::new(&format!("{{env {key}}}"), value.as_bytes())),
+        );
+        secrets.extend(
+            job.stdin
+                .iter()
+                .map(|stdin| Secret::new("{stdin}", stdin.trim_ascii())),
+        );
+        secrets.retain(|secret| secret.value.len() >= SECRET_BYTES);
         Self {
             id,
             op: plan.op,
@@ -66,6 +97,16 @@ impl JobRequest {
             sandbox_id: names.sandbox_id.clone(),
             fields,
             timeout_ms: job.timeout_ms,
+            secrets,
+        }
+    }
+}
+
+impl Secret {
+    fn new(name: &str, value: &[u8]) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: value.to_vec(),
         }
     }
 }

@@ -87,6 +87,18 @@ pub struct Exchange {
     pub client_closed_us: Option<Micros>,
     /// Whether the answer was open (unfinished, client still there) when the log was taken.
     pub open: bool,
+    /// How the writes of a segmented answer (`byte`, sizes) fared.
+    #[serde(default)]
+    pub segmented: Option<Segmented>,
+}
+
+/// The writes of an answer whose segments were chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segmented {
+    /// Writes in all.
+    pub writes: u64,
+    /// Writes that the peer had acknowledged before the next one left.
+    pub alone: u64,
 }
 
 /// A request as it arrived.

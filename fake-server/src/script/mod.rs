@@ -1,4 +1,15 @@
 //! Scenario files: parsed with positions, checked, and turned into plans.
+//!
+//! A file is text, then a tree of values that know where they stand (`node`), then raw tables
+//! whose unknown keys are denied and from which the JSON Schema is made (`raw`), then the checked
+//! [`model`]. Every step goes on after a mistake, so that an author sees all of them at once.
+//! No IO, no clock; the only randomness comes from the seed of [`Scenario::plan`].
 
 pub mod expand;
+pub mod fault_kinds;
+mod mistakes;
 pub mod model;
+mod scenario;
+
+pub use mistakes::{Mistake, Mistakes};
+pub use scenario::{Scenario, parse};

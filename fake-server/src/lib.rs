@@ -3,5 +3,6 @@
 #[cfg(feature = "net")]
 pub mod net;
 pub mod script;
+pub mod session;
 pub mod wire;
 pub mod wirelog;

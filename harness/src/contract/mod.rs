@@ -1,4 +1,18 @@
-//! The contract as data: every requirement with its id, level and sentence.
+//! The contract as data and as functions.
+//!
+//! - [`registry`]: every requirement with its id, level, sentence and source; one file an area.
+//! - [`applicable`]: whether a client's promises let a plan be judged at all.
+//! - [`oracle`]: what a right client with these promises does with a plan.
+//!
+//! No IO, no clock; nothing here is shared with the reference client.
+
+pub mod oracle;
+mod registry;
+
+pub use registry::{AREAS, Area, Requirement, area_of, registry, requirement};
+
+use crate::profile::Promises;
+use fake_server::script::model::Plan;
 
 /// How binding a requirement is.
 #[derive(
@@ -14,13 +28,28 @@ pub enum Level {
     Must,
 }
 
-/// One requirement of the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Requirement {
-    /// `area/name`, never reused.
-    pub id: &'static str,
-    /// How binding.
-    pub level: Level,
-    /// What a client does.
-    pub sentence: &'static str,
+impl Level {
+    /// The word of the reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::May => "may",
+            Self::Should => "should",
+            Self::Must => "must",
+        }
+    }
+}
+
+/// Whether a client with these promises can be judged by this plan.
+///
+/// # Errors
+/// Why not, in words that name the missing capability or the promise that rules a fault out.
+pub fn applicable(plan: &Plan, promises: &Promises) -> Result<(), String> {
+    if !promises.ops.contains(&plan.op) {
+        return Err(format!("the client does not claim op `{}`", plan.op));
+    }
+    if let Some(missing) = plan.needs.iter().find(|need| !promises.can(**need)) {
+        return Err(format!("the client does not claim capability `{missing}`"));
+    }
+    Ok(())
 }

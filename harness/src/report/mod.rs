@@ -1,0 +1,10 @@
+//! Reports: pure functions from the results of a run to text.
+//!
+//! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
+//! [`timeline`]. `json` is for machines. `text` measures and wraps, `redact` keeps secrets out.
+
+pub mod console;
+pub mod redact;
+pub mod story;
+pub mod text;
+pub mod timeline;

@@ -134,7 +134,7 @@ impl Writer<'_> {
                 CheckStatus::Fail if counts(check.level, strict) => palette.bad,
                 _ => palette.warn,
             };
-            let level = format!("{:?}", check.level).to_lowercase();
+            let level = check.level.name();
             self.labelled(label, &format!("{} ({level})", check.requirement), style);
             label = "";
             if let Some(requirement) = contract::requirement(&check.requirement) {
@@ -250,7 +250,7 @@ impl Writer<'_> {
         } else {
             "also wrong"
         };
-        let level = format!("{:?}", violation.level).to_lowercase();
+        let level = violation.level.name();
         let invariant = if violation.invariant {
             ", always checked"
         } else {

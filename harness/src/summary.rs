@@ -2,6 +2,7 @@
 
 use crate::{
     case::{Case, counts},
+    contract::AREAS,
     exit::Exit,
     judge::CheckStatus,
     standing::Standing,
@@ -132,15 +133,9 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts. `selected` is how many cases should have been judged, `area_order` how areas are listed.
+    /// Counts.
     #[must_use]
-    pub fn new(
-        judged: &[Judged],
-        info: &RunInfo,
-        stopped: Option<Stopped>,
-        took_ms: u64,
-        area_order: &[&str],
-    ) -> Self {
+    pub fn new(judged: &[Judged], info: &RunInfo, stopped: Option<Stopped>, took_ms: u64) -> Self {
         let mut areas: Vec<(String, Tally)> = Vec::new();
         let mut checks = Tally::default();
         let mut cases = CaseCounts {
@@ -171,7 +166,7 @@ impl Summary {
             }
         }
         areas.sort_by_key(|(name, _)| {
-            let place = area_order.iter().position(|area| area == name);
+            let place = AREAS.iter().position(|area| area.name == name);
             (place.unwrap_or(usize::MAX), name.clone())
         });
         Self {

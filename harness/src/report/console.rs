@@ -1,8 +1,8 @@
 //! The report for people: header, a table by area, a story a failure, and one last line that says it all.
 
 use super::{
-    story::story,
-    text::{Page, columns, count, cut, harmless, pad, paint, span_ms, thousands, wrap},
+    story::{heading, standing_words, story},
+    text::{Page, columns, count, cut, harmless, pad, paint, seconds, span_ms, thousands, wrap},
 };
 use crate::{
     exit::Exit,
@@ -179,27 +179,18 @@ fn roll(judged: &[Judged], page: &Page) -> String {
     let palette = page.palette;
     let mut out = String::new();
     for one in judged {
-        let (word, style) = match &one.standing {
-            Standing::Passed => ("pass", palette.good),
-            Standing::Failed => ("FAIL", palette.bad),
-            Standing::KnownFailure { .. } => ("known", palette.warn),
-            Standing::Fixed { .. } => ("FIXED", palette.bad),
-            Standing::NotApplicable => ("n/a", palette.dim),
-            Standing::NotExercised => ("not exercised", palette.warn),
-            Standing::AdapterError => ("adapter error", palette.warn),
-            Standing::HarnessError => ("HARNESS ERROR", palette.bad),
-        };
+        let (word, style) = standing_words(&one.standing, page);
         let took = span_ms(one.took_ms);
-        let room = page.width - 15 - 10;
+        let room = page.width - 22 - 10;
         out.push_str(&format!(
             "{}{}{}\n",
-            paint(style, &pad(word, 15)),
+            paint(style, &pad(&word.to_lowercase(), 22)),
             pad(&cut(one.case.id(), room), room),
             paint(palette.dim, &format!("{took:>10}"))
         ));
         for note in &one.case.verdict.notes {
-            for line in wrap(&harmless(note), page.width - 17) {
-                out.push_str(&format!("{}{}\n", pad("", 17), paint(palette.dim, &line)));
+            for line in wrap(&harmless(note), page.width - 24) {
+                out.push_str(&format!("{}{}\n", pad("", 24), paint(palette.dim, &line)));
             }
         }
     }
@@ -253,11 +244,7 @@ fn stories(judged: &[Judged], info: &RunInfo, page: &Page, verbose: bool) -> Str
 
 /// A known failure that passes.
 fn fixed(one: &Judged, keys: &[String], page: &Page) -> String {
-    let mut out = format!(
-        "{} {}\n",
-        paint(page.palette.bad, "KNOWN FAILURE PASSES"),
-        paint(page.palette.bold, one.case.id())
-    );
+    let mut out = heading(one, page);
     for key in keys {
         let words = format!("the manifest admits `{key}`, but it holds now: remove the entry");
         for line in wrap(&harmless(&words), page.width - 2) {
@@ -376,18 +363,34 @@ pub fn ending(summary: &Summary, page: &Page) -> String {
     let cases = &summary.cases;
     let mut parts = Vec::new();
     for (number, words, style) in [
-        (cases.passed, "passed", palette.good),
-        (cases.failed, "failed", palette.bad),
-        (cases.known_failures, "known to fail", palette.warn),
-        (cases.fixed, "known to fail but passing", palette.bad),
-        (cases.not_applicable, "not applicable", palette.dim),
-        (cases.not_exercised, "not exercised", palette.warn),
-        (cases.adapter_errors, "adapter errors", palette.warn),
-        (cases.harness_errors, "harness errors", palette.bad),
-        (cases.not_run, "not run", palette.warn),
+        (cases.passed, ["passed"; 2], palette.good),
+        (cases.failed, ["failed"; 2], palette.bad),
+        (
+            cases.known_failures,
+            ["known failure", "known failures"],
+            palette.warn,
+        ),
+        (
+            cases.fixed,
+            ["known failure passes", "known failures pass"],
+            palette.bad,
+        ),
+        (cases.not_applicable, ["not applicable"; 2], palette.dim),
+        (cases.not_exercised, ["not exercised"; 2], palette.warn),
+        (
+            cases.adapter_errors,
+            ["adapter error", "adapter errors"],
+            palette.warn,
+        ),
+        (
+            cases.harness_errors,
+            ["harness error", "harness errors"],
+            palette.bad,
+        ),
+        (cases.not_run, ["not run"; 2], palette.warn),
     ] {
         if number > 0 {
-            parts.push((format!("{} {words}", thousands(number as u64)), style));
+            parts.push((count(number, words[0], words[1]), style));
         }
     }
     let mut out = String::new();
@@ -409,7 +412,7 @@ pub fn ending(summary: &Summary, page: &Page) -> String {
     }
     out.push_str(&paint(
         palette.dim,
-        &format!("  in {}", span_ms(summary.took_ms)),
+        &format!("  in {}", seconds(summary.took_ms)),
     ));
     out.push('\n');
     let exit = summary.exit();

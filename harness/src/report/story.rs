@@ -17,7 +17,7 @@ use anstyle::Style;
 use fake_server::wirelog::{Micros, Names};
 
 /// Columns of the labels on the left.
-const LABEL: usize = 14;
+const LABEL: usize = 16;
 /// Columns of the times on the left.
 const CLOCK: usize = 9;
 /// Lines of stderr that are shown.
@@ -44,8 +44,7 @@ pub fn story(judged: &Judged, info: &RunInfo, page: &Page, verbose: bool) -> Str
     writer.right_client(&judged.case, verbose);
     writer.side_by_side(&judged.case, verbose);
     writer.said(&judged.case);
-    let replay = replay_command(&judged.case, info);
-    writer.labelled("replay", &replay, page.palette.bold);
+    writer.replay(&judged.case, info);
     writer.out.push('\n');
     writer.out
 }
@@ -53,12 +52,16 @@ pub fn story(judged: &Judged, info: &RunInfo, page: &Page, verbose: bool) -> Str
 /// The command that plays this case again, alone.
 #[must_use]
 pub fn replay_command(case: &Case, info: &RunInfo) -> String {
+    replay_words(case, info).join(" ")
+}
+
+fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
     let mut words = vec!["createos-conformance".to_owned(), "run".to_owned()];
     words.extend(info.replay_arguments.iter().map(|word| shell_word(word)));
     words.push(shell_word(case.id()));
     words.push("--seed".to_owned());
     words.push(info.seed.to_string());
-    words.join(" ")
+    words
 }
 
 /// A word as a shell takes it: quoted only if it must be.
@@ -68,6 +71,38 @@ fn shell_word(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A rule across the page with the standing and the id in it.
+#[must_use]
+pub fn heading(judged: &Judged, page: &Page) -> String {
+    let (word, style) = standing_words(&judged.standing, page);
+    let id = judged.case.id();
+    let used = 3 + columns(word) + 2 + columns(id) + 1;
+    let rule = "━".repeat(page.width.saturating_sub(used));
+    format!(
+        "{} {}  {} {}\n",
+        paint(style, "━━"),
+        paint(style, word),
+        paint(page.palette.bold, id),
+        paint(style, &rule)
+    )
+}
+
+/// The word for a standing, and what it looks like.
+#[must_use]
+pub fn standing_words(standing: &Standing, page: &Page) -> (&'static str, Style) {
+    let palette = page.palette;
+    match standing {
+        Standing::Passed => ("PASS", palette.good),
+        Standing::Failed => ("FAIL", palette.bad),
+        Standing::KnownFailure { .. } => ("KNOWN FAILURE", palette.warn),
+        Standing::Fixed { .. } => ("KNOWN FAILURE PASSES", palette.bad),
+        Standing::NotApplicable => ("NOT APPLICABLE", palette.dim),
+        Standing::NotExercised => ("NOT EXERCISED", palette.warn),
+        Standing::AdapterError => ("ADAPTER ERROR", palette.warn),
+        Standing::HarnessError => ("HARNESS ERROR", palette.bad),
     }
 }
 
@@ -96,26 +131,7 @@ impl Writer<'_> {
 
     fn heading(&mut self, judged: &Judged) {
         let palette = self.page.palette;
-        let (word, style) = match &judged.standing {
-            Standing::Failed => ("FAIL", palette.bad),
-            Standing::Fixed { .. } => ("FIXED", palette.bad),
-            Standing::KnownFailure { .. } => ("KNOWN FAILURE", palette.warn),
-            Standing::NotExercised => ("NOT EXERCISED", palette.warn),
-            Standing::AdapterError => ("ADAPTER ERROR", palette.warn),
-            Standing::HarnessError => ("HARNESS ERROR", palette.bad),
-            Standing::NotApplicable => ("NOT APPLICABLE", palette.dim),
-            Standing::Passed => ("PASS", palette.good),
-        };
-        let id = judged.case.id();
-        let used = 3 + columns(word) + 2 + columns(id) + 1;
-        let rule = "━".repeat(self.page.width.saturating_sub(used));
-        self.line(&format!(
-            "{} {}  {} {}",
-            paint(style, "━━"),
-            paint(style, word),
-            paint(palette.bold, id),
-            paint(style, &rule)
-        ));
+        self.out.push_str(&heading(judged, self.page));
         self.labelled("", &judged.case.plan.title, palette.bold);
         if !judged.case.plan.why.is_empty() {
             self.labelled("why", &one_line(&judged.case.plan.why), Style::new());
@@ -155,12 +171,11 @@ impl Writer<'_> {
         };
         for (at, step) in steps[..shown].iter().enumerate() {
             let label = if at == 0 { "a right client" } else { "" };
-            // The label fills its columns, so the text begins after a space of its own.
-            self.labelled(label, &format!(" {step}"), Style::new());
+            self.labelled(label, step, Style::new());
         }
         if shown < steps.len() {
             let more = format!(
-                " ... and {} (--verbose)",
+                "... and {} (--verbose)",
                 count(steps.len() - shown, "step", "steps")
             );
             self.labelled("", &more, self.page.palette.dim);
@@ -268,6 +283,30 @@ impl Writer<'_> {
                 let label = paint(palette.dim, &pad(label, 10));
                 self.line(&format!("{bar} {label}{}", paint(style, line)));
             }
+        }
+    }
+
+    /// The command that plays it again; broken so that a shell still takes it when it is copied.
+    fn replay(&mut self, case: &Case, info: &RunInfo) {
+        let room = self.page.width - LABEL - 2;
+        let mut lines = vec![String::new()];
+        for word in replay_words(case, info) {
+            let last = lines.len() - 1;
+            let line = &mut lines[last];
+            if line.is_empty() {
+                *line = word;
+            } else if columns(line) + 1 + columns(&word) <= room {
+                line.push(' ');
+                line.push_str(&word);
+            } else {
+                line.push_str(" \\");
+                lines.push(word);
+            }
+        }
+        for (at, line) in lines.iter().enumerate() {
+            let label = if at == 0 { "replay" } else { "" };
+            let label = paint(self.page.palette.dim, &pad(label, LABEL));
+            self.line(&format!("{label}{}", paint(self.page.palette.bold, line)));
         }
     }
 

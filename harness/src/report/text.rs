@@ -115,11 +115,13 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split(' ') {
+        let indent = paragraph.len() - paragraph.trim_start_matches(' ').len();
+        let (indent, words) = paragraph.split_at(indent.min(width / 2));
+        let mut line = indent.to_owned();
+        for word in words.split(' ') {
             let mut word = word;
             loop {
-                let space = usize::from(!line.is_empty());
+                let space = usize::from(!line.trim_start().is_empty());
                 if columns(&line) + space + columns(word) <= width {
                     if space == 1 {
                         line.push(' ');
@@ -130,7 +132,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
                 // A long word starts on a line of its own, unless more than a third of this one is free.
                 let room = width.saturating_sub(columns(&line) + space);
                 if columns(word) <= width || room * 3 < width {
-                    if !line.is_empty() {
+                    if space == 1 {
                         lines.push(std::mem::take(&mut line));
                         continue;
                     }
@@ -161,10 +163,15 @@ fn split_at_columns(word: &str, width: usize) -> (&str, &str) {
     word.split_at(word.len())
 }
 
-/// Bytes in quotes: text as text, everything else escaped; at most `most` characters of it, then how many bytes there are.
+/// Bytes in quotes (single ones around JSON, which is full of the other): text as text, everything else escaped; at most `most` characters of it, then how many bytes there are.
 #[must_use]
 pub fn quoted(bytes: &[u8], most: usize) -> String {
-    let mut text = String::from("\"");
+    let quote = if bytes.contains(&b'"') && !bytes.contains(&b'\'') {
+        '\''
+    } else {
+        '"'
+    };
+    let mut text = String::from(quote);
     let mut used = 0;
     let mut rest = bytes;
     let mut whole = true;
@@ -179,7 +186,11 @@ pub fn quoted(bytes: &[u8], most: usize) -> String {
             }
         };
         for character in valid.chars() {
-            let shown = shown(character);
+            let shown = if character == '"' && quote == '\'' {
+                "\"".to_owned()
+            } else {
+                shown(character)
+            };
             used += columns(&shown);
             if used > most {
                 whole = false;
@@ -197,10 +208,12 @@ pub fn quoted(bytes: &[u8], most: usize) -> String {
         }
         rest = &rest[valid.len() + bad..];
     }
-    text.push('"');
     if !whole {
-        text.pop();
-        let _ = write!(text, "…\" ({} bytes)", thousands(bytes.len() as u64));
+        text.push('…');
+    }
+    text.push(quote);
+    if !whole {
+        let _ = write!(text, " ({} bytes)", thousands(bytes.len() as u64));
     }
     text
 }
@@ -268,6 +281,16 @@ pub fn count(number: usize, one: &str, many: &str) -> String {
     )
 }
 
+/// Wall time: seconds with one decimal, milliseconds below one.
+#[must_use]
+pub fn seconds(ms: u64) -> String {
+    if ms < 1_000 {
+        format!("{ms} ms")
+    } else {
+        format!("{}.{} s", ms / 1000, ms % 1000 / 100)
+    }
+}
+
 /// A span of time: milliseconds below ten seconds, then seconds with one decimal.
 #[must_use]
 pub fn span_ms(ms: u64) -> String {
@@ -288,6 +311,7 @@ mod tests {
         assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("a\nb", 9), ["a", "b"]);
         assert_eq!(wrap("", 9), [""]);
+        assert_eq!(wrap("  at line 3", 9), ["  at line", "3"]);
         for line in wrap("a very/long/path/that/never/ends 漢字漢字漢字漢字 x", 9) {
             assert!(columns(&line) <= 9, "{line}");
         }
@@ -296,6 +320,7 @@ mod tests {
     #[test]
     fn bytes_are_quoted_so_that_nothing_is_hidden() {
         assert_eq!(quoted(b"one\n", 40), r#""one\n""#);
+        assert_eq!(quoted(br#"{"a":1}"#, 40), r#"'{"a":1}'"#);
         assert_eq!(quoted(b"\xe2\x82", 40), r#""\xe2\x82""#);
         assert_eq!(
             quoted("a\u{2028}\u{1b}[1m".as_bytes(), 40),

@@ -1,8 +1,49 @@
 //! Clients under test: adapters, command-line programs, and the reference client that is built in.
 //!
 //! A [`manifest::Manifest`] says how a client is started; [`Client::start`] starts it, [`Client::run`]
-//! asks it one job and tells what it said. [`smoke`] finds out whether it can be asked at all.
+//! asks it one job and tells what it said. `smoke` finds out whether it can be asked at all.
 
+#[cfg(feature = "run")]
+pub mod adapter;
+#[cfg(feature = "run")]
+pub mod command;
 pub mod errors;
 pub mod job;
 pub mod manifest;
+#[cfg(feature = "run")]
+mod process;
+#[cfg(feature = "run")]
+mod tail;
+
+use crate::observed::Reply;
+
+/// What came of one job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// How it ended.
+    pub reply: Reply,
+    /// What the program printed on stderr while it had the job, secrets redacted, at most 64 KiB. A program
+    /// with many jobs at once mixes them there.
+    pub stderr: String,
+    /// Secrets of the job that were printed: `stderr: {api-key}`.
+    pub leaks: Vec<String>,
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        Self {
+            reply,
+            stderr: String::new(),
+            leaks: Vec::new(),
+        }
+    }
+}
+
+/// Resolves with true when a cancel is asked for; never if that can't happen any more.
+#[cfg(feature = "run")]
+async fn asked_to_cancel(cancel: &mut tokio::sync::watch::Receiver<bool>) -> bool {
+    match cancel.wait_for(|asked| *asked).await {
+        Ok(_) => true,
+        Err(_) => std::future::pending().await,
+    }
+}

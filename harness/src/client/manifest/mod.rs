@@ -3,6 +3,7 @@
 use super::errors::Patterns;
 use crate::profile::{BudgetRenewal, OutputForm, Profile, Promises};
 use fake_server::wire::{Op, call::Capability};
+use serde::Deserialize;
 use std::{collections::BTreeSet, ops::RangeInclusive, path::PathBuf};
 
 /// A client manifest, checked.
@@ -86,7 +87,8 @@ pub struct KnownFailure {
 }
 
 /// The keys of a `[profile]` that were said; the others have defaults, or the hello says them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
 pub struct ProfileKeys {
     /// `max-reconnects`
     pub max_reconnects: Option<u32>,

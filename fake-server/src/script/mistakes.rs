@@ -152,10 +152,10 @@ impl fmt::Display for Mistakes {
     }
 }
 
-/// Mistakes being gathered while a file is read. Reading goes on after a mistake, so that an author
-/// sees all of them at once.
+/// Mistakes being gathered while a file is read, a scenario or another one that is to look the same.
+/// Reading goes on after a mistake, so that an author sees all of them at once.
 #[derive(Debug)]
-pub(super) struct Gather {
+pub struct Gather {
     file: Arc<str>,
     text: Arc<str>,
     list: Vec<Mistake>,
@@ -164,7 +164,9 @@ pub(super) struct Gather {
 }
 
 impl Gather {
-    pub(super) fn new(file: &str, text: &str) -> Self {
+    /// Nothing wrong yet in a file (as it is to be named) with this text.
+    #[must_use]
+    pub fn new(file: &str, text: &str) -> Self {
         Self {
             file: file.into(),
             text: text.into(),
@@ -174,7 +176,7 @@ impl Gather {
     }
 
     /// Notes a mistake; the returned handle adds a label, context or help.
-    pub(super) fn at(&mut self, span: &Range<usize>, message: impl Into<String>) -> Note<'_> {
+    pub fn at(&mut self, span: &Range<usize>, message: impl Into<String>) -> Note<'_> {
         let context = self
             .substituted
             .iter()
@@ -196,12 +198,17 @@ impl Gather {
         }
     }
 
-    pub(super) fn is_clean(&self) -> bool {
+    /// Nothing is wrong so far.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
         self.list.is_empty()
     }
 
+    /// Ends the reading.
+    ///
+    /// # Errors
     /// The mistakes, if there are any, in the order of the file.
-    pub(super) fn finish(mut self) -> Result<(), Mistakes> {
+    pub fn finish(mut self) -> Result<(), Mistakes> {
         if self.list.is_empty() {
             return Ok(());
         }
@@ -212,27 +219,31 @@ impl Gather {
 }
 
 /// A mistake that is being worded. It is kept when this is dropped.
-pub(super) struct Note<'a> {
+#[derive(Debug)]
+pub struct Note<'a> {
     gather: &'a mut Gather,
     mistake: Option<Mistake>,
 }
 
 impl Note<'_> {
-    pub(super) fn label(mut self, label: impl Into<String>) -> Self {
+    /// A word at the place itself.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(mistake) = &mut self.mistake {
             mistake.label = Some(label.into());
         }
         self
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+    /// What would be right.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         if let Some(mistake) = &mut self.mistake {
             mistake.help = Some(help.into());
         }
         self
     }
 
-    pub(super) fn context(mut self, span: &Range<usize>, label: impl Into<String>) -> Self {
+    /// Another place that belongs to it, with a word.
+    pub fn context(mut self, span: &Range<usize>, label: impl Into<String>) -> Self {
         if let Some(mistake) = &mut self.mistake {
             mistake.context.push((span.clone(), label.into()));
         }

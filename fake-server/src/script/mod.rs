@@ -11,5 +11,5 @@ mod mistakes;
 pub mod model;
 mod scenario;
 
-pub use mistakes::{Mistake, Mistakes};
+pub use mistakes::{Gather, Mistake, Mistakes, Note};
 pub use scenario::{Scenario, parse};

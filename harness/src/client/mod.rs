@@ -1,7 +1,7 @@
 //! Clients under test: adapters, command-line programs, and the reference client that is built in.
 //!
 //! A [`manifest::Manifest`] says how a client is started; [`Client::start`] starts it, [`Client::run`]
-//! asks it one job and tells what it said. `smoke` finds out whether it can be asked at all.
+//! asks it one job and tells what it said. [`smoke`] finds out whether it can be asked at all.
 
 #[cfg(feature = "run")]
 pub mod adapter;
@@ -16,6 +16,11 @@ mod process;
 mod tail;
 
 use crate::observed::Reply;
+#[cfg(feature = "run")]
+pub use any::Client;
+
+#[cfg(feature = "run")]
+mod any;
 
 /// What came of one job.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,175 @@
+//! Any client, behind one set of questions.
+
+use super::{
+    Answer,
+    adapter::{Adapter, Limits, StartError},
+    command::CommandLine,
+    job::{JobRequest, Live},
+    manifest::{KnownFailure, Manifest, Mode},
+    process,
+};
+use crate::{observed::Reply, profile::Promises};
+use fake_server::net::Connector;
+use std::{process::Stdio, sync::Arc, time::Duration};
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
+
+/// How long a `version-command` may take.
+const VERSION_TIME: Duration = Duration::from_secs(10);
+
+/// A client under test. Dropping it kills what it started.
+#[derive(Debug)]
+pub enum Client {
+    /// A program that speaks the adapter protocol.
+    Adapter(Started<Adapter>),
+    /// A program run a job.
+    Command(Started<CommandLine>),
+}
+
+/// A client with the manifest that it was started from.
+#[derive(Debug)]
+pub struct Started<T> {
+    /// The manifest.
+    pub manifest: Arc<Manifest>,
+    /// What its `version-command` printed.
+    pub version: Option<String>,
+    /// The client.
+    pub client: T,
+}
+
+impl Client {
+    /// Starts the client of a manifest.
+    ///
+    /// # Errors
+    /// When an adapter can't be started or says no right hello in time.
+    pub async fn start(manifest: Manifest, limits: Limits) -> Result<Self, StartError> {
+        let manifest = Arc::new(manifest);
+        let version = version(&manifest).await;
+        Ok(match manifest.mode {
+            Mode::Adapter => Self::Adapter(Started {
+                client: Adapter::start(Arc::clone(&manifest), limits).await?,
+                manifest,
+                version,
+            }),
+            Mode::Command => Self::Command(Started {
+                client: CommandLine::new(Arc::clone(&manifest)),
+                manifest,
+                version,
+            }),
+        })
+    }
+
+    /// Asks one job and waits for its end, at the latest until `deadline`. What it hands over on the way
+    /// goes to `live`, without times: the receiver knows when the trial began. `cancel` becomes true when
+    /// it is to be asked to stop.
+    pub async fn run(
+        &self,
+        job: JobRequest,
+        connector: &Connector,
+        live: mpsc::UnboundedSender<Live>,
+        cancel: watch::Receiver<bool>,
+        deadline: Instant,
+    ) -> Answer {
+        match (self, connector) {
+            (Self::Adapter(started), Connector::Tcp) => {
+                started.client.run(&job, live, cancel, deadline).await
+            }
+            (Self::Command(started), Connector::Tcp) => {
+                started.client.run(&job, live, cancel, deadline).await
+            }
+            (_, Connector::Memory(_)) => Answer::from(Reply::HarnessError(
+                "a program of its own can only be reached over sockets".to_owned(),
+            )),
+        }
+    }
+
+    /// What it promises.
+    #[must_use]
+    pub const fn promises(&self) -> &Promises {
+        match self {
+            Self::Adapter(started) => started.client.promises(),
+            Self::Command(started) => started.client.promises(),
+        }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Adapter(started) => &started.manifest.name,
+            Self::Command(started) => &started.manifest.name,
+        }
+    }
+
+    /// Its version: of the manifest's `version-command`, else of its hello.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        match self {
+            Self::Adapter(started) => {
+                let (_, said, _) = started.client.about();
+                started.version.as_deref().or(said)
+            }
+            Self::Command(started) => started.version.as_deref(),
+        }
+    }
+
+    /// What it is written in, as far as it says.
+    #[must_use]
+    pub fn language(&self) -> Option<&str> {
+        match self {
+            Self::Adapter(started) => started.client.about().2,
+            Self::Command(_) => None,
+        }
+    }
+
+    /// Cases that are known to fail, in the manifest's order.
+    #[must_use]
+    pub fn known_failures(&self) -> &[KnownFailure] {
+        match self {
+            Self::Adapter(started) => &started.manifest.known_failures,
+            Self::Command(started) => &started.manifest.known_failures,
+        }
+    }
+
+    /// Takes what was wrong with a job after its reply: a second result, output after its end. Ask when
+    /// the trial is settled.
+    pub async fn take_late(&self, job: &str) -> Vec<String> {
+        match self {
+            Self::Adapter(started) => started.client.take_late(job).await,
+            Self::Command(_) => Vec::new(),
+        }
+    }
+
+    /// Takes what was wrong with the adapter and no job's fault. Ask at the end of a run.
+    pub async fn take_notes(&self) -> Vec<String> {
+        match self {
+            Self::Adapter(started) => started.client.take_notes().await,
+            Self::Command(_) => Vec::new(),
+        }
+    }
+
+    /// Ends it: an adapter's stdin is closed; what is still there 2 s later is killed.
+    pub async fn shutdown(self) {
+        match self {
+            Self::Adapter(started) => started.client.shutdown().await,
+            Self::Command(_) => {}
+        }
+    }
+}
+
+/// The first line that the manifest's `version-command` prints. A version is a nicety: without one, or
+/// with a program that fails or hangs, there is none.
+async fn version(manifest: &Manifest) -> Option<String> {
+    let mut command = process::program(manifest.version_command.as_ref()?, &manifest.folder);
+    let child = command.stdout(Stdio::piped()).spawn().ok()?;
+    let _group = process::Group::led_by(&child);
+    let output = tokio::time::timeout(VERSION_TIME, child.wait_with_output())
+        .await
+        .ok()?
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().next()?.trim();
+    (output.status.success() && !line.is_empty()).then(|| line.to_owned())
+}

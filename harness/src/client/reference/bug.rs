@@ -1,0 +1,322 @@
+//! The wrong clients: one small deviation each, so that the suite itself can be tested. A bug is switched
+//! on in exactly one place; everything else stays the conformant client.
+
+use super::Reference;
+use crate::profile::OutputForm;
+use std::fmt;
+
+macro_rules! bugs {
+    ($($(#[$doc:meta])+ $variant:ident = $text:literal, $mutant:literal, $caught:literal;)+) => {
+        /// One deliberate mistake of the reference client. `M..` is its number in the list of mutants
+        /// that the fault taxonomy ends with; the bugs without a number are neighbours of those.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Bug { $($(#[$doc])+ $variant,)+ }
+
+        impl Bug {
+            /// Every bug, in the order of the list of mutants.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Its name, for the command line and reports.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The bug with that name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Self::$variant),)+ _ => None }
+            }
+
+            /// Its number in the list of mutants (`M01`), or `own`.
+            #[must_use]
+            pub const fn mutant(self) -> &'static str {
+                match self { $(Self::$variant => $mutant,)+ }
+            }
+
+            /// The requirement that it breaks.
+            #[must_use]
+            pub const fn caught_by(self) -> &'static str {
+                match self { $(Self::$variant => $caught,)+ }
+            }
+        }
+    };
+}
+
+bugs! {
+    /// A clean end of the body without an exit frame is success.
+    EndIsSuccess = "end-is-success", "M01", "stream/drop-is-not-the-end";
+    /// An exit frame without a status means 0.
+    MissingStatusIsZero = "missing-status-is-zero", "M02", "exit/missing";
+    /// An exit by signal means 0.
+    SignalIsZero = "signal-is-zero", "M03", "exit/signal";
+    /// Code 0 is tested for truth and so read as missing.
+    ZeroIsMissing = "zero-is-missing", "M04", "exit/code";
+    /// The signal's name is dropped and a code invented (-1).
+    SignalIsMinusOne = "signal-is-minus-one", "M05", "exit/signal";
+    /// Every 200 renews the retry budget.
+    AnswerRenewsBudget = "answer-renews-budget", "M06", "stream/retry-budget";
+    /// Heartbeats and duplicates renew the retry budget.
+    HeartbeatRenewsBudget = "heartbeat-renews-budget", "M07", "stream/retry-budget";
+    /// New data renews the retry budget although the profile says never.
+    ProgressRenewsBudget = "progress-renews-budget", "M08", "stream/progress-renews";
+    /// No reconnects allowed means any number of them.
+    ZeroRetriesIsUnlimited = "zero-retries-is-unlimited", "M09", "stream/retry-budget";
+    /// One connect fewer than promised.
+    OneConnectTooFew = "one-connect-too-few", "M10", "stream/retry-transient";
+    /// One connect more than promised.
+    OneConnectTooMany = "one-connect-too-many", "M10", "stream/retry-budget";
+    /// No wait between two connects.
+    NoDelay = "no-delay", "M11", "stream/retry-delay";
+    /// Retry-After is obeyed whatever it says, past every deadline.
+    RetryAfterUncapped = "retry-after-uncapped", "M12", "stream/retry-after";
+    /// 410 is tried again.
+    GoneIsRetried = "gone-is-retried", "M13", "journal/410";
+    /// 401, 404 and 409 are tried again.
+    PermanentIsRetried = "permanent-is-retried", "M14", "stream/permanent-status";
+    /// 429 is final.
+    TooManyIsFinal = "too-many-is-final", "M15", "stream/retry-transient";
+    /// A connection that breaks in mid-body is fatal; only statuses are tried again.
+    BreakIsFatal = "break-is-fatal", "M16", "stream/drop-is-not-the-end";
+    /// A clean end without exit is fatal; only broken connections are tried again.
+    CleanEndIsFatal = "clean-end-is-fatal", "M17", "stream/drop-is-not-the-end";
+    /// A reconnect leaves `after` out.
+    ReconnectWithoutCursor = "reconnect-without-cursor", "M18", "stream/resume-cursor";
+    /// A reconnect sends the first cursor for ever.
+    ReconnectAtFirstCursor = "reconnect-at-first-cursor", "M19", "stream/resume-cursor";
+    /// A reconnect asks one frame too late.
+    ReconnectOneLate = "reconnect-one-late", "M20", "stream/resume-cursor";
+    /// A reconnect asks one frame too early.
+    ReconnectOneEarly = "reconnect-one-early", "M20", "stream/resume-cursor";
+    /// A connection that brought no data loses the cursor.
+    EmptyConnectionLosesCursor = "empty-connection-loses-cursor", "M21", "stream/resume-cursor";
+    /// The cursor moves before the payload is checked, and a bad frame is stepped over by reconnecting.
+    CursorBeforeCheck = "cursor-before-check", "M22", "data/base64";
+    /// A seq on a heartbeat, an error or an exit moves the cursor.
+    CursorFromAnyFrame = "cursor-from-any-frame", "M23", "sequence/only-data";
+    /// A seq in a partial last line moves the cursor.
+    CursorFromPartialLine = "cursor-from-partial-line", "M24", "frames/last-line";
+    /// `after` is left out when it is 0.
+    ZeroCursorOmitted = "zero-cursor-omitted", "M25", "stream/first-cursor";
+    /// seq goes through a 64-bit float.
+    SeqAsFloat = "seq-as-float", "M26", "sequence/valid";
+    /// seq wraps at 32 bits.
+    SeqWraps = "seq-wraps", "M27", "sequence/valid";
+    /// A seq that is a string is read as a number.
+    SeqCoerced = "seq-coerced", "M28", "sequence/valid";
+    /// No check for gaps.
+    NoGapCheck = "no-gap-check", "M29", "sequence/gap";
+    /// No check for a gap at a connection's first frame.
+    NoGapCheckAtStart = "no-gap-check-at-start", "M30", "sequence/gap";
+    /// Gaps of one or two frames are tolerated.
+    SmallGapsTolerated = "small-gaps-tolerated", "M31", "sequence/gap";
+    /// No check for duplicates.
+    NoDuplicateCheck = "no-duplicate-check", "M32", "sequence/duplicate";
+    /// A frame is a duplicate if its payload equals that of the one before.
+    DuplicatesByPayload = "duplicates-by-payload", "M33", "sequence/duplicate";
+    /// A reconnect forgets what was seen.
+    DuplicatesForgottenOnReconnect = "duplicates-forgotten-on-reconnect", "M34", "sequence/duplicate";
+    /// Frames out of order are kept and sorted.
+    FramesSorted = "frames-sorted", "M35", "sequence/gap";
+    /// After `output_offset_expired` it goes on at the oldest frame there is.
+    ResumesAtOldest = "resumes-at-oldest", "M36", "journal/expired-frame";
+    /// An error frame is skipped.
+    ErrorFrameSkipped = "error-frame-skipped", "M37", "frames/error-frame";
+    /// A later exit rescues a stream that had an error frame or a malformed line.
+    LateExitRescues = "late-exit-rescues", "M38", "frames/error-frame";
+    /// An unknown event type is skipped.
+    UnknownTypeSkipped = "unknown-type-skipped", "M39", "frames/unknown-type";
+    /// An unknown field is refused.
+    UnknownFieldRefused = "unknown-field-refused", "M40", "frames/extra-fields";
+    /// A malformed line is skipped.
+    MalformedLineSkipped = "malformed-line-skipped", "M41", "frames/invalid";
+    /// Bytes after the last LF are lost at a clean end, and success is reported.
+    LastLineLost = "last-line-lost", "M42", "frames/last-line";
+    /// A partial last line is mended and used.
+    PartialLineUsed = "partial-line-used", "M43", "frames/last-line";
+    /// One read is taken for one frame.
+    ReadIsAFrame = "read-is-a-frame", "M44", "frames/any-segmentation";
+    /// Lines also end at U+2028, U+2029 and U+0085.
+    UnicodeLineBreaks = "unicode-line-breaks", "M46", "frames/lines";
+    /// Lines are cut at 64 KiB, silently.
+    LinesCut = "lines-cut", "M47", "frames/long-line";
+    /// The line buffer has no limit.
+    LinesUnlimited = "lines-unlimited", "M48", "frames/long-line";
+    /// A blank line, or a CR before LF, is malformed.
+    BlankLineRefused = "blank-line-refused", "M49", "frames/lines";
+    /// Base64 is read leniently: junk skipped, url-safe letters and missing padding accepted.
+    LenientBase64 = "lenient-base64", "M50", "data/base64";
+    /// An empty payload is taken for a missing one.
+    EmptyPayloadRefused = "empty-payload-refused", "M51", "data/base64";
+    /// One text decoder serves both streams (a client of text).
+    SharedDecoder = "shared-decoder", "M52", "data/split-characters";
+    /// The text decoder starts anew with each frame (a client of text).
+    DecoderPerFrame = "decoder-per-frame", "M53", "data/split-characters";
+    /// A character left open at the end is lost (a client of text).
+    OpenTailLost = "open-tail-lost", "M54", "data/split-characters";
+    /// Bytes that are no UTF-8 are replaced although the profile says bytes.
+    BytesAsText = "bytes-as-text", "M55", "data/exact";
+    /// After the exit frame it waits for the end of the body.
+    WaitsForEnd = "waits-for-end", "M56", "stream/exit-ends-it";
+    /// A connection that breaks after the exit frame turns success into failure.
+    BreakAfterExitFails = "break-after-exit-fails", "M57", "stream/exit-ends-it";
+    /// Frames after the exit frame still count.
+    FramesAfterExit = "frames-after-exit", "M58", "exit/first-counts";
+    /// A stream that is quiet for a second is given up, though heartbeats come later than that.
+    ImpatientWithSilence = "impatient-with-silence", "M59", "stream/silence";
+    /// Every heartbeat postpones the call's deadline.
+    HeartbeatPostponesDeadline = "heartbeat-postpones-deadline", "M61", "time/deadline";
+    /// The deadline is one for each read.
+    DeadlinePerRead = "deadline-per-read", "M62", "time/deadline";
+    /// The back-off does not hear a cancel.
+    BackOffIgnoresCancel = "back-off-ignores-cancel", "M63", "time/cancel";
+    /// The cleanup runs under the deadline that is over, so it never leaves.
+    CleanupUnderSpentDeadline = "cleanup-under-spent-deadline", "M64", "cleanup/own-deadline";
+    /// No cleanup after a sequence gap.
+    NoCleanupAfterGap = "no-cleanup-after-gap", "M65", "cleanup/on-every-failure";
+    /// No cleanup after 410.
+    NoCleanupAfterGone = "no-cleanup-after-gone", "M65", "cleanup/on-every-failure";
+    /// The cleanup does not say `grace_ms`.
+    CleanupWithoutGrace = "cleanup-without-grace", "M66", "cleanup/on-every-failure";
+    /// The cleanup's answer is not looked at.
+    CleanupUnchecked = "cleanup-unchecked", "M67", "cleanup/confirmed";
+    /// Any success envelope confirms the cleanup; `tree_exited` is not looked at.
+    TreeExitedUnchecked = "tree-exited-unchecked", "M68", "cleanup/confirmed";
+    /// An unconfirmed cleanup hides the first cause.
+    CleanupHidesCause = "cleanup-hides-cause", "M69", "cleanup/cause-kept";
+    /// A cleanup is confirmed by the text 404 in any refusal.
+    GoneByText = "gone-by-text", "M70", "cleanup/confirmed";
+    /// Any refusal of the cleanup counts as gone.
+    AnyRefusalIsGone = "any-refusal-is-gone", "M71", "cleanup/confirmed";
+    /// A create is repeated after 5xx or a broken connection.
+    CreateRepeated = "create-repeated", "M72", "create/once";
+    /// The HTTP layer sends a request again when its connection broke, a POST too.
+    RequestResent = "request-resent", "M74", "create/once";
+    /// The process id goes into URLs unchecked.
+    IdUnchecked = "id-unchecked", "M76", "create/identifier";
+    /// The envelope's status is not looked at.
+    EnvelopeUnchecked = "envelope-unchecked", "M78", "cleanup/confirmed";
+    /// Redirects are followed, with the key.
+    RedirectsFollowed = "redirects-followed", "M82", "secrets/no-redirect";
+    /// An error quotes the provider's body.
+    ErrorQuotesBody = "error-quotes-body", "M84", "secrets/no-provider-text";
+    /// An error quotes the request with its key.
+    ErrorQuotesKey = "error-quotes-key", "M84", "secrets/key";
+    /// The media type must equal `application/x-ndjson`, parameters and all.
+    MediaTypeExact = "media-type-exact", "M86", "stream/content-type";
+    /// The status is not looked at before the body is read as frames.
+    StatusUnchecked = "status-unchecked", "M87", "stream/status-decides";
+    /// 204 is success.
+    NoContentIsSuccess = "no-content-is-success", "M88", "stream/permanent-status";
+    /// After a quiet second it opens a second stream beside the first.
+    SecondReader = "second-reader", "M89", "stream/one-reader";
+    /// stderr is held back until the end.
+    StderrHeldBack = "stderr-held-back", "M91", "data/order";
+    /// At most four frames a read are handed over, the rest is dropped.
+    DropsWhenFull = "drops-when-full", "M92", "data/exact";
+    /// A response is left open after a failure.
+    ResponseLeftOpen = "response-left-open", "M93", "stream/closed-after";
+    /// The whole body is read before the first frame is looked at.
+    BodyBuffered = "body-buffered", "M94", "data/live";
+    /// Of two equal keys the first counts for the payload, the last for everything else.
+    DuplicateKeysDiffer = "duplicate-keys-differ", "M100", "frames/duplicate-keys";
+    /// What came in the same read as the exit frame is lost.
+    ExitDiscardsBuffered = "exit-discards-buffered", "M102", "data/exact";
+    /// 400 on a reconnect is read as a cursor in the future: it starts again at 0.
+    BadRequestResetsCursor = "bad-request-resets-cursor", "M103", "stream/permanent-status";
+    /// An unknown stream name is stdout.
+    UnknownStreamIsStdout = "unknown-stream-is-stdout", "M107", "data/streams";
+    /// A broken body (short, cut, reset) is an ordinary end, and success.
+    BrokenBodyIsSuccess = "broken-body-is-success", "M109", "stream/drop-is-not-the-end";
+    /// A JSON envelope instead of frames is an empty stream that ended well.
+    EnvelopeIsEmptyStream = "envelope-is-empty-stream", "M112", "stream/content-type";
+    /// An exit code above 127 is read as a signed byte.
+    CodeIsSigned = "code-is-signed", "own", "exit/code";
+    /// A reconnect forgets the key.
+    ReconnectWithoutKey = "reconnect-without-key", "own", "stream/authenticated";
+    /// 409 on closing stdin is a failure.
+    StdinConflictFails = "stdin-conflict-fails", "own", "stdin/closed-already";
+    /// Whatever closing stdin answers is fine.
+    StdinFailureIgnored = "stdin-failure-ignored", "own", "stdin/closed-already";
+    /// 5xx on create is reported as an ordinary refusal.
+    CreateFailureIsRefusal = "create-failure-is-refusal", "own", "create/once";
+    /// The cleanup has no deadline of its own.
+    CleanupUnbounded = "cleanup-unbounded", "own", "cleanup/own-deadline";
+    /// What was read before the deadline is thrown away.
+    PartialOutputLost = "partial-output-lost", "own", "time/deadline";
+    /// A raw stream that breaks ends as if it were over.
+    RawBreakIsAnEnd = "raw-break-is-an-end", "own", "raw/truncation-visible";
+    /// A raw stream that breaks is silently started again.
+    RawRestarts = "raw-restarts", "own", "raw/no-hidden-retry";
+    /// A raw refusal's body is read as events.
+    RawStatusUnchecked = "raw-status-unchecked", "own", "raw/status-visible";
+    /// Raw error frames are skipped.
+    RawErrorSkipped = "raw-error-skipped", "own", "raw/error-frame-visible";
+}
+
+impl fmt::Display for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Reference {
+    /// The client with one bug. Its promises are those of the conformant one, but where the bug needs
+    /// another kind of client to show at all (one of text, one without reconnects).
+    #[must_use]
+    pub fn wrong(bug: Bug) -> Self {
+        let mut client = Self::conformant();
+        match bug {
+            Bug::SharedDecoder | Bug::DecoderPerFrame | Bug::OpenTailLost => {
+                client.promises.profile.output = OutputForm::Text;
+            }
+            Bug::ZeroRetriesIsUnlimited => client.promises.profile.max_reconnects = 0,
+            _ => {}
+        }
+        client.bug = Some(bug);
+        client
+    }
+}
+
+/// The bug that is on, if any. Asked at each place where one can be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Quirk(pub(super) Option<Bug>);
+
+impl Quirk {
+    /// Whether this bug is on.
+    pub(super) fn is(self, bug: Bug) -> bool {
+        self.0 == Some(bug)
+    }
+
+    /// Whether one of these is on.
+    pub(super) fn any(self, bugs: &[Bug]) -> bool {
+        self.0.is_some_and(|bug| bugs.contains(&bug))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        let names: BTreeSet<_> = Bug::ALL.iter().map(|bug| bug.name()).collect();
+        assert_eq!(names.len(), Bug::ALL.len());
+        for bug in Bug::ALL {
+            assert_eq!(Bug::from_name(bug.name()), Some(*bug));
+        }
+    }
+
+    #[test]
+    fn the_mutants_asked_for_are_there() {
+        let there: BTreeSet<_> = Bug::ALL.iter().map(|bug| bug.mutant()).collect();
+        for wanted in [
+            "M01", "M04", "M06", "M10", "M13", "M15", "M19", "M20", "M22", "M24", "M29", "M30",
+            "M32", "M38", "M41", "M42", "M44", "M50", "M53", "M58", "M64", "M65", "M68", "M72",
+            "M82",
+        ] {
+            assert!(there.contains(wanted), "{wanted} is missing");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A job's own fields, read once.
+
+use super::failure::{Failure, Kind};
+use crate::client::job::JobRequest;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use fake_server::wire::Op;
+use serde_json::{Map, Value, json};
+
+/// Whether a text may stand in a URL as an id.
+pub(super) fn is_id(text: &str) -> bool {
+    (1..=200).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
+
+/// An existing process to read from.
+#[derive(Debug)]
+pub(super) struct Existing {
+    /// `/v1/sandboxes/{id}/processes/{id}`
+    pub(super) process: String,
+    pub(super) after: u64,
+}
+
+/// A process to start.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// `/v1/sandboxes/{id}/processes`
+    pub(super) processes: String,
+    /// The create call's body.
+    pub(super) body: String,
+    /// What is sent once it runs, in order.
+    pub(super) inputs: Vec<Input>,
+    /// A terminal instead of pipes.
+    pub(super) terminal: bool,
+}
+
+/// Something sent to a running process.
+#[derive(Debug)]
+pub(super) enum Input {
+    Bytes(Vec<u8>),
+    Size { rows: u64, cols: u64 },
+}
+
+/// Reads the fields of `follow` and `connect`.
+///
+/// # Errors
+/// A field that is missing or of another type; nothing was asked then.
+pub(super) fn existing(job: &JobRequest) -> Result<Existing, Failure> {
+    let processes = processes(job)?;
+    let id = job.fields.get("process_id").and_then(Value::as_str);
+    let id = id.filter(|id| is_id(id)).ok_or_else(|| unusable("process_id"))?;
+    let after = match job.fields.get("after") {
+        None => 0,
+        Some(after) => after.as_u64().ok_or_else(|| unusable("after"))?,
+    };
+    Ok(Existing {
+        process: format!("{processes}/{id}"),
+        after,
+    })
+}
+
+/// Reads the fields of `execute` and `terminal`.
+///
+/// # Errors
+/// As [`existing`].
+pub(super) fn start(job: &JobRequest) -> Result<Start, Failure> {
+    let terminal = job.op == Op::Terminal;
+    let mut body = Map::new();
+    match job.fields.get("command") {
+        None if terminal => {}
+        command => {
+            let words = command.and_then(Value::as_array).map(Vec::as_slice);
+            let Some([program, arguments @ ..]) = words else {
+                return Err(unusable("command"));
+            };
+            body.insert("cmd".to_owned(), program.clone());
+            if !arguments.is_empty() {
+                body.insert("args".to_owned(), json!(arguments));
+            }
+        }
+    }
+    for field in ["cwd", "env"] {
+        if let Some(value) = job.fields.get(field) {
+            body.insert(field.to_owned(), value.clone());
+        }
+    }
+    let mut inputs = Vec::new();
+    if terminal {
+        let number = |field, default| {
+            let value = job.fields.get(field);
+            value.map_or(Some(default), Value::as_u64).ok_or_else(|| unusable(field))
+        };
+        let (rows, cols) = (number("rows", 24)?, number("cols", 80)?);
+        body.insert("pty".to_owned(), json!({ "rows": rows, "cols": cols }));
+        if let Some(list) = job.fields.get("input") {
+            for input in list.as_array().ok_or_else(|| unusable("input"))? {
+                inputs.push(self::input(input).ok_or_else(|| unusable("input"))?);
+            }
+        }
+    } else if let Some(stdin) = job.fields.get("stdin_base64") {
+        let stdin = bytes(stdin).ok_or_else(|| unusable("stdin_base64"))?;
+        inputs.push(Input::Bytes(stdin));
+    }
+    Ok(Start {
+        processes: processes(job)?,
+        body: Value::Object(body).to_string(),
+        inputs,
+        terminal,
+    })
+}
+
+fn processes(job: &JobRequest) -> Result<String, Failure> {
+    if !is_id(&job.sandbox_id) {
+        return Err(unusable("sandbox_id"));
+    }
+    Ok(format!("/v1/sandboxes/{}/processes", job.sandbox_id))
+}
+
+fn input(value: &Value) -> Option<Input> {
+    if let Some(data) = value.get("data_base64") {
+        return bytes(data).map(Input::Bytes);
+    }
+    Some(Input::Size {
+        rows: value.get("rows")?.as_u64()?,
+        cols: value.get("cols")?.as_u64()?,
+    })
+}
+
+fn bytes(value: &Value) -> Option<Vec<u8>> {
+    STANDARD.decode(value.as_str()?).ok()
+}
+
+fn unusable(field: &str) -> Failure {
+    Failure::new(Kind::Other, format!("the job's field {field} is missing or unusable"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_of_the_safe_letters_only() {
+        assert!(is_id("proc_test-1"));
+        assert!(is_id(&"a".repeat(200)));
+        for id in ["", "..", "a/b", "a?b", "a b", "a%2Fb", "é", "a\n"] {
+            assert!(!is_id(id), "{id:?}");
+        }
+        assert!(!is_id(&"a".repeat(201)));
+    }
+}

@@ -1,0 +1,350 @@
+//! The reference client: the contract kept line by line, in Rust, for ops `execute`, `follow`, `connect`
+//! and `terminal`. It is the default client of `run`, the second opinion on the oracle (with which it shares
+//! no code), and, with one [`Bug`] switched on, the wrong clients that test the suite itself.
+//!
+//! From the inside out:
+//! - `lines`, `object`, `frame`, `values`: bytes to lines to frames to values; pure.
+//! - `follower`: what moves the cursor, what ends a stream; pure. `budget`: what is asked again; pure.
+//! - `http`: one connection at a time over anything that can be dialled; `envelope`, `calls`: the single calls.
+//! - `follow`, `raw`: the two ways to read a stream. `stop`: deadline and cancel. `capture`: what was read.
+//! - this file: one job from its fields to its result, with the cleanup that every failure owes.
+
+mod budget;
+mod bug;
+mod calls;
+mod capture;
+mod envelope;
+mod failure;
+mod fields;
+mod follow;
+mod follower;
+mod frame;
+mod http;
+mod lines;
+mod object;
+mod raw;
+mod stop;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub use bug::Bug;
+
+use super::job::{JobRequest, Live};
+use crate::{
+    observed::JobResult,
+    profile::{Profile, Promises},
+};
+use bug::Quirk;
+use capture::Capture;
+use failure::{Failure, Kind};
+use fake_server::wire::{Op, call::Capability};
+use fields::Start;
+use follow::Following;
+use http::{Dial, Http};
+use serde_json::Value;
+use stop::{Stop, Stopped};
+use tokio::sync::{mpsc::UnboundedSender, watch};
+use values::Status;
+
+/// The built-in client. It keeps every promise of the profile but `max-capture-chars` and the capabilities
+/// beyond `live-output`, `cancel`, `timeout` and `resume-stream`, which it does not make.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// What it promises.
+    pub promises: Promises,
+    /// What it does wrong on purpose.
+    pub bug: Option<Bug>,
+}
+
+/// Streams of a process on pipes.
+const PIPES: &[&str] = &["stdout", "stderr"];
+/// Streams of a process on a terminal.
+const TERMINAL: &[&str] = &["pty"];
+
+/// How the steps of a job ended, if not with an exit.
+#[derive(Debug)]
+enum Ending {
+    Failed(Failure),
+    Stopped(Stopped),
+}
+
+/// What is known of the process that a job starts. It outlives the steps, which a stop cuts off anywhere.
+#[derive(Debug, Default)]
+enum Creation {
+    /// Nothing was asked.
+    #[default]
+    None,
+    /// The POST may have left, its answer was not read.
+    Asked,
+    /// It runs; its path.
+    Known(String),
+}
+
+impl Reference {
+    /// The client as it should be.
+    #[must_use]
+    pub fn conformant() -> Self {
+        Self {
+            promises: Promises {
+                ops: [Op::Execute, Op::Follow, Op::Connect, Op::Terminal].into(),
+                capabilities: [
+                    Capability::LiveOutput,
+                    Capability::Cancel,
+                    Capability::Timeout,
+                    Capability::ResumeStream,
+                ]
+                .into(),
+                profile: Profile {
+                    cleanup_timeout_ms: 1000,
+                    ..Profile::default()
+                },
+            },
+            bug: None,
+        }
+    }
+
+    async fn run_over<D: Dial>(
+        &self,
+        job: &JobRequest,
+        dial: &D,
+        live: &UnboundedSender<Live>,
+        cancel: watch::Receiver<bool>,
+    ) -> JobResult {
+        let quirk = Quirk(self.bug);
+        let stop = Stop::new(job.timeout_ms, cancel, quirk);
+        let http = Http::new(dial, &job.base_url, &job.api_key, quirk);
+        let mut result = match http {
+            Err(failure) => failed(&failure),
+            Ok(mut http) => match job.op {
+                Op::Execute | Op::Terminal => self.start(job, &mut http, live, &stop).await,
+                Op::Follow => self.follow(job, &mut http, live, &stop).await,
+                Op::Connect => self.connect(job, &mut http, live, &stop).await,
+                _ => failed(&Failure::new(
+                    Kind::Unsupported,
+                    "the reference client does not know this op",
+                )),
+            },
+        };
+        if quirk.is(Bug::ErrorQuotesKey)
+            && let Some(error) = &mut result.error
+        {
+            error.message = format!("{} (X-Api-Key: {})", error.message, job.api_key);
+        }
+        result
+    }
+
+    async fn connect<D: Dial>(
+        &self,
+        job: &JobRequest,
+        http: &mut Http<'_, D>,
+        live: &UnboundedSender<Live>,
+        stop: &Stop,
+    ) -> JobResult {
+        let quirk = Quirk(self.bug);
+        let limit = self.promises.profile.max_line_bytes;
+        let read = async {
+            let existing = fields::existing(job)?;
+            raw::hand_over(http, &existing.process, existing.after, limit, live, quirk).await
+        };
+        match stopped(stop, read).await {
+            Ok(()) => JobResult {
+                outcome: "ended".to_owned(),
+                ..JobResult::default()
+            },
+            Err(ending) => ended(&ending),
+        }
+    }
+
+    async fn follow<D: Dial>(
+        &self,
+        job: &JobRequest,
+        http: &mut Http<'_, D>,
+        live: &UnboundedSender<Live>,
+        stop: &Stop,
+    ) -> JobResult {
+        let mut capture = self.capture(live, PIPES);
+        let mut waiting = false;
+        let existing = match fields::existing(job) {
+            Ok(existing) => existing,
+            Err(failure) => return failed(&failure),
+        };
+        let following = Following {
+            http: &mut *http,
+            promises: &self.promises,
+            stop,
+            capture: &mut capture,
+            waiting: &mut waiting,
+            process: &existing.process,
+            streams: PIPES,
+            after: existing.after,
+            quirk: Quirk(self.bug),
+        };
+        let status = stopped(stop, following.run()).await;
+        self.deaf(waiting, http, &existing.process).await;
+        told(status, capture)
+    }
+
+    /// `execute` and `terminal`: the steps, and the cleanup if they end in anything but an exit.
+    async fn start<D: Dial>(
+        &self,
+        job: &JobRequest,
+        http: &mut Http<'_, D>,
+        live: &UnboundedSender<Live>,
+        stop: &Stop,
+    ) -> JobResult {
+        let start = match fields::start(job) {
+            Ok(start) => start,
+            Err(failure) => return failed(&failure),
+        };
+        let streams = if start.terminal { TERMINAL } else { PIPES };
+        let mut capture = self.capture(live, streams);
+        let mut creation = Creation::None;
+        let mut waiting = false;
+        let steps = self.steps(&start, http, stop, &mut capture, &mut creation, &mut waiting);
+        let status = match stopped(stop, steps).await {
+            Ok(status) => Ok(status),
+            Err(ending) => {
+                if let Creation::Known(process) = &creation {
+                    self.deaf(waiting, http, process).await;
+                }
+                Err(self.clean_up(ending, &creation, http).await)
+            }
+        };
+        told(status, capture)
+    }
+
+    async fn steps<D: Dial>(
+        &self,
+        start: &Start,
+        http: &mut Http<'_, D>,
+        stop: &Stop,
+        capture: &mut Capture,
+        creation: &mut Creation,
+        waiting: &mut bool,
+    ) -> Result<Status, Failure> {
+        let quirk = Quirk(self.bug);
+        let profile = &self.promises.profile;
+        *creation = Creation::Asked;
+        let created = calls::create(http, &start.processes, &start.body, profile, quirk).await;
+        let process = match created {
+            Ok(id) => format!("{}/{id}", start.processes),
+            Err(failure) => {
+                *creation = Creation::None;
+                return Err(failure);
+            }
+        };
+        *creation = Creation::Known(process.clone());
+        for input in &start.inputs {
+            calls::input(http, &process, input, quirk).await?;
+        }
+        if !start.terminal {
+            calls::close_stdin(http, &process, quirk).await?;
+        }
+        let following = Following {
+            http,
+            promises: &self.promises,
+            stop,
+            capture,
+            waiting,
+            process: &process,
+            streams: if start.terminal { TERMINAL } else { PIPES },
+            after: 0,
+            quirk,
+        };
+        following.run().await
+    }
+
+    /// What a failure owes: the process tree's end, confirmed, or the admission that it is not.
+    async fn clean_up<D: Dial>(
+        &self,
+        ending: Ending,
+        creation: &Creation,
+        http: &mut Http<'_, D>,
+    ) -> Ending {
+        let cause = match &ending {
+            Ending::Failed(failure) => failure.clone(),
+            Ending::Stopped(stopped) => Failure::new(Kind::Other, stopped.words()),
+        };
+        let process = match creation {
+            Creation::None => return ending,
+            Creation::Asked => return Ending::Failed(calls::unconfirmed(&cause)),
+            Creation::Known(process) => process,
+        };
+        let forgotten = match self.bug {
+            Some(Bug::CleanupUnderSpentDeadline) => matches!(ending, Ending::Stopped(_)),
+            Some(Bug::NoCleanupAfterGap) => cause.kind == Kind::SequenceGap,
+            Some(Bug::NoCleanupAfterGone) => cause.http_status == Some(410),
+            _ => false,
+        };
+        if forgotten {
+            return ending;
+        }
+        let profile = &self.promises.profile;
+        match calls::delete(http, process, profile, Quirk(self.bug)).await {
+            Ok(()) => ending,
+            Err(failure) if self.bug == Some(Bug::CleanupHidesCause) => Ending::Failed(failure),
+            Err(failure) => Ending::Failed(failure.because(cause)),
+        }
+    }
+
+    /// [`Bug::BackOffIgnoresCancel`]: a stop in the back-off is heard only after the next connect.
+    async fn deaf<D: Dial>(&self, waiting: bool, http: &mut Http<'_, D>, process: &str) {
+        if waiting && self.bug == Some(Bug::BackOffIgnoresCancel) {
+            let delay = budget::delay(&self.promises.profile, None, Quirk::default());
+            tokio::time::sleep(delay).await;
+            drop(http.send(&follow::connect(process, Some(0))).await);
+        }
+    }
+
+    fn capture(&self, live: &UnboundedSender<Live>, streams: &'static [&'static str]) -> Capture {
+        let form = self.promises.profile.output;
+        Capture::new(live.clone(), form, streams, Quirk(self.bug))
+    }
+}
+
+/// Runs the steps until a stop. A stop drops them where they are, and with them every connection in use.
+async fn stopped<T>(
+    stop: &Stop,
+    steps: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Ending> {
+    tokio::select! {
+        biased;
+        stopped = stop.reached() => Err(Ending::Stopped(stopped)),
+        done = steps => done.map_err(Ending::Failed),
+    }
+}
+
+/// The result of reading a process's output.
+fn told(status: Result<Status, Ending>, mut capture: Capture) -> JobResult {
+    capture.finish();
+    let mut result = match status {
+        Ok(status) => JobResult {
+            outcome: "exited".to_owned(),
+            exit_code: Some(status.code.map_or(Value::Null, Value::from)),
+            signal: Some(status.signal.map_or(Value::Null, Value::from)),
+            ..JobResult::default()
+        },
+        Err(ending) => ended(&ending),
+    };
+    capture.tell(&mut result);
+    result
+}
+
+fn ended(ending: &Ending) -> JobResult {
+    match ending {
+        Ending::Failed(failure) => failed(failure),
+        Ending::Stopped(stopped) => JobResult {
+            outcome: stopped.outcome().to_owned(),
+            ..JobResult::default()
+        },
+    }
+}
+
+fn failed(failure: &Failure) -> JobResult {
+    JobResult {
+        outcome: "error".to_owned(),
+        error: Some(failure.report()),
+        ..JobResult::default()
+    }
+}

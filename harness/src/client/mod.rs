@@ -13,6 +13,8 @@ pub mod manifest;
 #[cfg(feature = "run")]
 mod process;
 #[cfg(feature = "run")]
+pub mod reference;
+#[cfg(feature = "run")]
 mod tail;
 
 use crate::observed::Reply;

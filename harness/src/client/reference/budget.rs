@@ -81,8 +81,9 @@ pub(super) enum Meaning {
 /// Reads a status.
 pub(super) fn meaning(status: u16, profile: &Profile, quirk: Quirk) -> Meaning {
     match (quirk.0, status) {
-        (Some(Bug::GoneIsRetried), 410)
-        | (Some(Bug::PermanentIsRetried), 401 | 404 | 409) => Meaning::Again,
+        (Some(Bug::GoneIsRetried), 410) | (Some(Bug::PermanentIsRetried), 401 | 404 | 409) => {
+            Meaning::Again
+        }
         (Some(Bug::TooManyIsFinal), 429) => Meaning::Final,
         (Some(Bug::StatusUnchecked), 400..) => Meaning::Stream,
         (Some(Bug::NoContentIsSuccess), 204) => Meaning::Success,
@@ -147,7 +148,9 @@ mod tests {
         for status in [429, 500, 502, 503, 504, 501, 599] {
             assert_eq!(read(status), Meaning::Again, "{status}");
         }
-        for status in [101, 201, 202, 204, 206, 301, 302, 307, 400, 401, 403, 404, 408, 409, 425] {
+        for status in [
+            101, 201, 202, 204, 206, 301, 302, 307, 400, 401, 403, 404, 408, 409, 425,
+        ] {
             assert_eq!(read(status), Meaning::Final, "{status}");
         }
     }
@@ -155,10 +158,17 @@ mod tests {
     #[test]
     fn retry_after_only_lengthens_and_only_where_promised() {
         let mut profile = Profile::default();
-        let millis = |profile: &Profile, header| delay(profile, header, Quirk::default()).as_millis();
+        let millis =
+            |profile: &Profile, header| delay(profile, header, Quirk::default()).as_millis();
         assert_eq!(millis(&profile, Some("5")), 250);
         profile.honours_retry_after = true;
-        for (header, expected) in [("2", 2000), ("0", 250), ("-1", 250), ("x", 250), ("9999999999", 30000)] {
+        for (header, expected) in [
+            ("2", 2000),
+            ("0", 250),
+            ("-1", 250),
+            ("x", 250),
+            ("9999999999", 30000),
+        ] {
             assert_eq!(millis(&profile, Some(header)), expected, "{header}");
         }
     }

@@ -118,13 +118,27 @@ pub(super) async fn input<D: Dial>(
         Input::Bytes(bytes) => {
             for piece in bytes.chunks(INPUT_BYTES) {
                 let body = json!({ "data_base64": STANDARD.encode(piece) });
-                order(http, "sending input", &format!("{process}/input"), Some(&body), quirk).await?;
+                order(
+                    http,
+                    "sending input",
+                    &format!("{process}/input"),
+                    Some(&body),
+                    quirk,
+                )
+                .await?;
             }
             Ok(())
         }
         Input::Size { rows, cols } => {
             let body = json!({ "rows": rows, "cols": cols });
-            order(http, "resizing the terminal", &format!("{process}/resize"), Some(&body), quirk).await
+            order(
+                http,
+                "resizing the terminal",
+                &format!("{process}/resize"),
+                Some(&body),
+                quirk,
+            )
+            .await
         }
     }
 }
@@ -138,7 +152,14 @@ pub(super) async fn close_stdin<D: Dial>(
     process: &str,
     quirk: Quirk,
 ) -> Result<(), Failure> {
-    let closed = order(http, "closing stdin", &format!("{process}/stdin/close"), None, quirk).await;
+    let closed = order(
+        http,
+        "closing stdin",
+        &format!("{process}/stdin/close"),
+        None,
+        quirk,
+    )
+    .await;
     if quirk.is(Bug::StdinFailureIgnored) {
         return Ok(());
     }
@@ -208,11 +229,7 @@ pub(super) async fn delete<D: Dial>(
     confirmed
 }
 
-async fn confirm<D: Dial>(
-    http: &mut Http<'_, D>,
-    ask: &Ask,
-    quirk: Quirk,
-) -> Result<(), Failure> {
+async fn confirm<D: Dial>(http: &mut Http<'_, D>, ask: &Ask, quirk: Quirk) -> Result<(), Failure> {
     const DOING: &str = "the process tree may still run: deleting it";
     let broken = |broken| Failure::broken(Kind::CleanupUnconfirmed, DOING, &broken);
     let mut answer = http.send(ask).await.map_err(broken)?;

@@ -44,7 +44,10 @@ impl Capture {
         Self {
             live,
             form,
-            streams: streams.iter().map(|name| (*name, Kept::default())).collect(),
+            streams: streams
+                .iter()
+                .map(|name| (*name, Kept::default()))
+                .collect(),
             quirk,
         }
     }
@@ -72,7 +75,10 @@ impl Capture {
             let held = std::mem::take(&mut kept.held);
             self.hand_over(stream, held);
             if !open.is_empty() && !self.quirk.is(Bug::OpenTailLost) {
-                self.keep(stream, String::from_utf8_lossy(&open).into_owned().into_bytes());
+                self.keep(
+                    stream,
+                    String::from_utf8_lossy(&open).into_owned().into_bytes(),
+                );
             }
         }
     }
@@ -156,7 +162,10 @@ mod tests {
         let (live, mut handed) = mpsc::unbounded_channel();
         let mut capture = Capture::new(live, OutputForm::Text, &["stdout", "stderr"], quirk);
         for (stream, data) in frames {
-            capture.take(Output { stream, data: data.to_vec() });
+            capture.take(Output {
+                stream,
+                data: data.to_vec(),
+            });
         }
         capture.finish();
         let mut result = JobResult::default();
@@ -174,9 +183,16 @@ mod tests {
 
     #[test]
     fn a_character_cut_between_frames_is_whole_with_the_other_stream_between() {
-        let frames: [(&str, &[u8]); 4] =
-            [("stdout", b"\xe2\x82"), ("stderr", b"\xc3"), ("stdout", b"\xac!"), ("stderr", b"\xa9")];
-        assert_eq!(text_of(&frames, Quirk::default()), ("€!".into(), "é".into()));
+        let frames: [(&str, &[u8]); 4] = [
+            ("stdout", b"\xe2\x82"),
+            ("stderr", b"\xc3"),
+            ("stdout", b"\xac!"),
+            ("stderr", b"\xa9"),
+        ];
+        assert_eq!(
+            text_of(&frames, Quirk::default()),
+            ("€!".into(), "é".into())
+        );
         for bug in [Bug::SharedDecoder, Bug::DecoderPerFrame] {
             assert_ne!(text_of(&frames, Quirk(Some(bug))).0, "€!".as_bytes());
         }

@@ -26,7 +26,9 @@ impl<'a> Success<'a> {
 
     /// The data, if it is an object with each key once.
     pub(super) fn object(self) -> Option<Object<'a>> {
-        Object::parse(self.data?).ok().filter(|data| !data.repeated())
+        Object::parse(self.data?)
+            .ok()
+            .filter(|data| !data.repeated())
     }
 }
 
@@ -35,7 +37,9 @@ mod tests {
     use super::*;
 
     fn process_id(body: &str) -> Option<String> {
-        Success::read(body.as_bytes(), Quirk::default())?.object()?.text("process_id")
+        Success::read(body.as_bytes(), Quirk::default())?
+            .object()?
+            .text("process_id")
     }
 
     #[test]

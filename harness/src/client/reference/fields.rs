@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 /// Whether a text may stand in a URL as an id.
 pub(super) fn is_id(text: &str) -> bool {
     (1..=200).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
 /// An existing process to read from.
@@ -47,7 +49,9 @@ pub(super) enum Input {
 pub(super) fn existing(job: &JobRequest) -> Result<Existing, Failure> {
     let processes = processes(job)?;
     let id = job.fields.get("process_id").and_then(Value::as_str);
-    let id = id.filter(|id| is_id(id)).ok_or_else(|| unusable("process_id"))?;
+    let id = id
+        .filter(|id| is_id(id))
+        .ok_or_else(|| unusable("process_id"))?;
     let after = match job.fields.get("after") {
         None => 0,
         Some(after) => after.as_u64().ok_or_else(|| unusable("after"))?,
@@ -87,7 +91,9 @@ pub(super) fn start(job: &JobRequest) -> Result<Start, Failure> {
     if terminal {
         let number = |field, default| {
             let value = job.fields.get(field);
-            value.map_or(Some(default), Value::as_u64).ok_or_else(|| unusable(field))
+            value
+                .map_or(Some(default), Value::as_u64)
+                .ok_or_else(|| unusable(field))
         };
         let (rows, cols) = (number("rows", 24)?, number("cols", 80)?);
         body.insert("pty".to_owned(), json!({ "rows": rows, "cols": cols }));
@@ -130,7 +136,10 @@ fn bytes(value: &Value) -> Option<Vec<u8>> {
 }
 
 fn unusable(field: &str) -> Failure {
-    Failure::new(Kind::Other, format!("the job's field {field} is missing or unusable"))
+    Failure::new(
+        Kind::Other,
+        format!("the job's field {field} is missing or unusable"),
+    )
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 //! ask again after the cursor.
 
 use super::{
-    bug::{Bug, Quirk},
     budget::{self, Budget, Meaning},
+    bug::{Bug, Quirk},
     capture::Capture,
     failure::{Broken, Failure, Kind, Phase},
     follower::{Follower, Step},
-    http::{Answer, Ask, Body, Dial, Http},
+    http::{Answer, Ask, Body, Dial, Http, Wire},
     stop::Stop,
     values::Status,
 };
@@ -55,12 +55,14 @@ impl<D: Dial> Following<'_, '_, D> {
         loop {
             let ask = self.ask(&follower, before);
             before = Some(follower.cursor());
-            let (failure, retry_after) =
-                match self.attempt(&ask, &mut follower, &mut budget, &mut kept).await {
-                    Attempt::Exited(status) => return Ok(status),
-                    Attempt::Failed(failure) => return Err(failure),
-                    Attempt::Lost(failure, retry_after) => (failure, retry_after),
-                };
+            let (failure, retry_after) = match self
+                .attempt(&ask, &mut follower, &mut budget, &mut kept)
+                .await
+            {
+                Attempt::Exited(status) => return Ok(status),
+                Attempt::Failed(failure) => return Err(failure),
+                Attempt::Lost(failure, retry_after) => (failure, retry_after),
+            };
             if !budget.spend() {
                 return Err(failure);
             }
@@ -133,24 +135,29 @@ impl<D: Dial> Following<'_, '_, D> {
         let retry_after = || answer.header(header::RETRY_AFTER).map(str::to_owned);
         let lost = |kind| Attempt::Lost(Failure::status(kind, DOING, status), retry_after());
         let refused = |kind| Attempt::Failed(Failure::status(kind, DOING, status));
-        Err(match budget::meaning(status, &self.promises.profile, self.quirk) {
-            Meaning::Stream if answer.is_coded() => {
-                let coded = Broken::new(Phase::Coded);
-                Attempt::Lost(Failure::broken(Kind::StreamEnded, "reading the output stream", &coded), None)
-            }
-            Meaning::Stream if self.quirk.is(Bug::MediaTypeExact) && !is_exact(answer) => {
-                refused(Kind::HttpError)
-            }
-            Meaning::Stream => return Ok(()),
-            Meaning::Again => lost(Kind::ConnectionFailed),
-            Meaning::Evicted => refused(Kind::OutputEvicted),
-            Meaning::Final => refused(Kind::HttpError),
-            Meaning::Success => Attempt::Exited(zero()),
-            Meaning::StartAgain => {
-                follower.reset_cursor();
-                lost(Kind::ConnectionFailed)
-            }
-        })
+        Err(
+            match budget::meaning(status, &self.promises.profile, self.quirk) {
+                Meaning::Stream if answer.is_coded() => {
+                    let coded = Broken::new(Phase::Coded);
+                    Attempt::Lost(
+                        Failure::broken(Kind::StreamEnded, "reading the output stream", &coded),
+                        None,
+                    )
+                }
+                Meaning::Stream if self.quirk.is(Bug::MediaTypeExact) && !is_exact(answer) => {
+                    refused(Kind::HttpError)
+                }
+                Meaning::Stream => return Ok(()),
+                Meaning::Again => lost(Kind::ConnectionFailed),
+                Meaning::Evicted => refused(Kind::OutputEvicted),
+                Meaning::Final => refused(Kind::HttpError),
+                Meaning::Success => Attempt::Exited(zero()),
+                Meaning::StartAgain => {
+                    follower.reset_cursor();
+                    lost(Kind::ConnectionFailed)
+                }
+            },
+        )
     }
 
     /// Reads one stream to its exit, its failure or its end.
@@ -187,7 +194,10 @@ impl<D: Dial> Following<'_, '_, D> {
                         return self.after_exit(status, body, follower, end.is_some()).await;
                     }
                     Ok(Some(Step::Leave)) => {
-                        return Attempt::Lost(Failure::new(Kind::StreamEnded, "left the stream"), None);
+                        return Attempt::Lost(
+                            Failure::new(Kind::StreamEnded, "left the stream"),
+                            None,
+                        );
                     }
                     Err(failure) if self.quirk.is(Bug::LateExitRescues) => {
                         first_failure.get_or_insert(failure);
@@ -234,7 +244,10 @@ impl<D: Dial> Following<'_, '_, D> {
     /// The next bytes; a stream that is mute for longer than the profile says is over.
     async fn chunk(&self, body: &mut Body<D::Socket>) -> Result<Option<Bytes>, Broken> {
         let mut limit = self.promises.profile.silence_limit_ms;
-        if self.quirk.any(&[Bug::ImpatientWithSilence, Bug::SecondReader]) {
+        if self
+            .quirk
+            .any(&[Bug::ImpatientWithSilence, Bug::SecondReader])
+        {
             limit = Some(1000);
         }
         if self.quirk.is(Bug::BodyBuffered) {
@@ -256,7 +269,11 @@ impl<D: Dial> Following<'_, '_, D> {
         follower: &mut Follower,
         over: bool,
     ) -> Attempt {
-        let goes_on = [Bug::WaitsForEnd, Bug::BreakAfterExitFails, Bug::FramesAfterExit];
+        let goes_on = [
+            Bug::WaitsForEnd,
+            Bug::BreakAfterExitFails,
+            Bug::FramesAfterExit,
+        ];
         if over || !self.quirk.any(&goes_on) {
             return Attempt::Exited(status);
         }
@@ -291,10 +308,11 @@ pub(super) fn connect(process: &str, after: Option<u64>) -> Ask {
 }
 
 /// [`Bug::ErrorQuotesBody`]: a refusal in the provider's words.
-pub(super) async fn quote<S>(mut failure: Failure, answer: &mut Answer<S>, quirk: Quirk) -> Failure
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
+pub(super) async fn quote<S: Wire>(
+    mut failure: Failure,
+    answer: &mut Answer<S>,
+    quirk: Quirk,
+) -> Failure {
     if quirk.is(Bug::ErrorQuotesBody)
         && let Ok(Some(text)) = answer.body.chunk().await
     {
@@ -305,10 +323,7 @@ where
 }
 
 /// [`Bug::BodyBuffered`].
-async fn whole<S>(body: &mut Body<S>) -> Result<Option<Bytes>, Broken>
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
+async fn whole<S: Wire>(body: &mut Body<S>) -> Result<Option<Bytes>, Broken> {
     let mut all = Vec::new();
     while let Some(chunk) = body.chunk().await? {
         all.extend_from_slice(&chunk);
@@ -325,10 +340,7 @@ fn leave_open<T: Send + 'static>(body: T) {
 }
 
 /// [`Bug::MediaTypeExact`].
-fn is_exact<S>(answer: &Answer<S>) -> bool
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
+fn is_exact<S: Wire>(answer: &Answer<S>) -> bool {
     answer.header(header::CONTENT_TYPE) == Some("application/x-ndjson")
 }
 

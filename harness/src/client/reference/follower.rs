@@ -167,7 +167,11 @@ impl Follower {
     /// Judges one frame. `None` is only for wrong clients, who skip what they should not.
     fn accept(&mut self, frame: &Frame<'_>) -> Result<Option<Step>, Failure> {
         match *frame {
-            Frame::Data { seq, stream, payload } => self.accept_data(seq, stream, payload),
+            Frame::Data {
+                seq,
+                stream,
+                payload,
+            } => self.accept_data(seq, stream, payload),
             Frame::Heartbeat { seq } => {
                 self.poison(seq);
                 Ok(Some(Step::Nothing))
@@ -201,7 +205,10 @@ impl Follower {
             Place::Gap => {
                 return Err(Failure::new(
                     Kind::SequenceGap,
-                    format!("output is missing: frame {} came after frame {}", seq, self.cursor),
+                    format!(
+                        "output is missing: frame {} came after frame {}",
+                        seq, self.cursor
+                    ),
                 ));
             }
             Place::Next => {}
@@ -216,7 +223,9 @@ impl Follower {
         self.cursor = seq;
         self.odd.seen = seq;
         self.odd.first_frame = false;
-        payload.unwrap_or_default().clone_into(&mut self.odd.last_payload);
+        payload
+            .unwrap_or_default()
+            .clone_into(&mut self.odd.last_payload);
         while let Some(next) = self.odd.early.remove(&(self.cursor + 1)) {
             self.cursor += 1;
             self.odd.ready.push_back(Step::Output(next));
@@ -288,11 +297,6 @@ impl Follower {
     /// [`Bug::BadRequestResetsCursor`].
     pub(super) const fn reset_cursor(&mut self) {
         self.cursor = 0;
-    }
-
-    /// Whether the body's last line has no LF yet.
-    pub(super) fn has_rest(&self) -> bool {
-        !self.lines.rest().is_empty()
     }
 }
 

@@ -149,20 +149,35 @@ mod tests {
                 payload: Some("\"YQ==\""),
             }))
         );
-        assert_eq!(right(b"{\"type\":\"heartbeat\"}"), Ok(Some(Frame::Heartbeat { seq: None })));
+        assert_eq!(
+            right(b"{\"type\":\"heartbeat\"}"),
+            Ok(Some(Frame::Heartbeat { seq: None }))
+        );
         assert_eq!(
             right(br#"{"type":"exit","exit_code":7.0,"signal":null}"#),
-            Ok(Some(Frame::Exit { code: Some("7.0"), signal: Some("null") }))
+            Ok(Some(Frame::Exit {
+                code: Some("7.0"),
+                signal: Some("null")
+            }))
         );
         assert_eq!(
             right(br#"{"type":"error","error":"x","oldest_available_seq":5}"#),
-            Ok(Some(Frame::Error { code: Some("\"x\""), oldest: Some("5") }))
+            Ok(Some(Frame::Error {
+                code: Some("\"x\""),
+                oldest: Some("5")
+            }))
         );
     }
 
     #[test]
     fn an_unknown_missing_or_odd_type_is_unknown() {
-        for line in ["{\"type\":\"Data\"}", "{}", "{\"type\":1}", "{\"type\":null}", "{\"type\":[\"data\"]}"] {
+        for line in [
+            "{\"type\":\"Data\"}",
+            "{}",
+            "{\"type\":1}",
+            "{\"type\":null}",
+            "{\"type\":[\"data\"]}",
+        ] {
             assert_eq!(right(line.as_bytes()), Ok(Some(Frame::Unknown)), "{line}");
         }
         assert_eq!(
@@ -174,8 +189,17 @@ mod tests {
     #[test]
     fn white_space_of_json_is_harmless_and_other_is_not() {
         assert_eq!(right(b" \t\r"), Ok(None));
-        assert_eq!(right(b" {\"type\":\"heartbeat\"}\r"), Ok(Some(Frame::Heartbeat { seq: None })));
-        for line in ["\u{feff}{\"type\":\"heartbeat\"}", "\u{b}", "\u{c}", "\u{a0}", "\u{2028}"] {
+        assert_eq!(
+            right(b" {\"type\":\"heartbeat\"}\r"),
+            Ok(Some(Frame::Heartbeat { seq: None }))
+        );
+        for line in [
+            "\u{feff}{\"type\":\"heartbeat\"}",
+            "\u{b}",
+            "\u{c}",
+            "\u{a0}",
+            "\u{2028}",
+        ] {
             assert_eq!(right(line.as_bytes()), Err(NoFrame::Invalid), "{line:?}");
         }
     }
@@ -183,21 +207,40 @@ mod tests {
     #[test]
     fn separators_inside_a_string_are_text() {
         let line = "{\"type\":\"heartbeat\",\"x\":\"\u{2028}\u{2029}\u{85}\"}";
-        assert!(matches!(right(line.as_bytes()), Ok(Some(Frame::Heartbeat { .. }))));
+        assert!(matches!(
+            right(line.as_bytes()),
+            Ok(Some(Frame::Heartbeat { .. }))
+        ));
     }
 
     #[test]
     fn sixty_four_levels_of_an_unknown_field_are_fine() {
-        let line = format!("{{\"type\":\"heartbeat\",\"x\":{}{}}}", "{\"a\":[".repeat(32), "]}".repeat(32));
-        assert!(matches!(right(line.as_bytes()), Ok(Some(Frame::Heartbeat { .. }))), "{line}");
+        let line = format!(
+            "{{\"type\":\"heartbeat\",\"x\":{}{}}}",
+            "{\"a\":[".repeat(32),
+            "]}".repeat(32)
+        );
+        assert!(
+            matches!(right(line.as_bytes()), Ok(Some(Frame::Heartbeat { .. }))),
+            "{line}"
+        );
     }
 
     #[test]
     fn invalid_lines_are_told_from_unfinished_ones() {
-        for line in [&b"{\"type\":\"data\",\"x\":\"\xff\"}"[..], b"{}{}", b"<html>", b"[1]", b"{\"a\":1,\"a\":1}"] {
+        for line in [
+            &b"{\"type\":\"data\",\"x\":\"\xff\"}"[..],
+            b"{}{}",
+            b"<html>",
+            b"[1]",
+            b"{\"a\":1,\"a\":1}",
+        ] {
             assert_eq!(right(line), Err(NoFrame::Invalid));
         }
         assert_eq!(right(b"{\"type\":\"da"), Err(NoFrame::Unfinished));
-        assert_eq!(right("{\"x\":\"é".as_bytes().split_last().unwrap().1), Err(NoFrame::Unfinished));
+        assert_eq!(
+            right("{\"x\":\"é".as_bytes().split_last().unwrap().1),
+            Err(NoFrame::Unfinished)
+        );
     }
 }

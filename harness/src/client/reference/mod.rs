@@ -38,7 +38,10 @@ use crate::{
 use bug::Quirk;
 use capture::Capture;
 use failure::{Failure, Kind};
-use fake_server::wire::{Op, call::Capability};
+use fake_server::{
+    net::Connector,
+    wire::{Op, call::Capability},
+};
 use fields::Start;
 use follow::Following;
 use http::{Dial, Http};
@@ -102,6 +105,18 @@ impl Reference {
             },
             bug: None,
         }
+    }
+
+    /// Does one job over connections that `connector` makes. Output and events are handed over on `live` as
+    /// they come; `cancel` becoming true stops the job. Time is tokio's, so it may be paused.
+    pub async fn run(
+        &self,
+        job: &JobRequest,
+        connector: &Connector,
+        live: &UnboundedSender<Live>,
+        cancel: watch::Receiver<bool>,
+    ) -> JobResult {
+        self.run_over(job, connector, live, cancel).await
     }
 
     async fn run_over<D: Dial>(
@@ -201,7 +216,14 @@ impl Reference {
         let mut capture = self.capture(live, streams);
         let mut creation = Creation::None;
         let mut waiting = false;
-        let steps = self.steps(&start, http, stop, &mut capture, &mut creation, &mut waiting);
+        let steps = self.steps(
+            &start,
+            http,
+            stop,
+            &mut capture,
+            &mut creation,
+            &mut waiting,
+        );
         let status = match stopped(stop, steps).await {
             Ok(status) => Ok(status),
             Err(ending) => {

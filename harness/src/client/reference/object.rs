@@ -29,7 +29,9 @@ impl<'a> Object<'a> {
     /// Reads the one object that `text` is. Equal keys are kept for [`Self::repeated`].
     pub(super) fn parse(text: &'a str) -> Result<Self, NoObject> {
         serde_json::from_str(text).map_err(|error| {
-            let begun = text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{');
+            let begun = text
+                .trim_start_matches([' ', '\t', '\r', '\n'])
+                .starts_with('{');
             if error.is_eof() && begun {
                 NoObject::Unfinished
             } else {
@@ -84,7 +86,9 @@ impl<'de> Deserialize<'de> for Object<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = BTreeMap::<Cow<'de, str>, Member<'de>>::new();
                 while let Some((Key(key), last)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
-                    let first = members.get(&key).map(|member| member.first.unwrap_or(member.last));
+                    let first = members
+                        .get(&key)
+                        .map(|member| member.first.unwrap_or(member.last));
                     members.insert(key, Member { last, first });
                 }
                 Ok(Object(members))
@@ -136,11 +140,30 @@ mod tests {
 
     #[test]
     fn what_is_no_object_is_refused() {
-        for text in ["[]", "null", "1", "\"a\"", "{} {}", "{\"a\":1,}", "{a:1}", "", "x", "{\"a\":\"\u{1}\"}"] {
-            assert_eq!(Object::parse(text).unwrap_err(), NoObject::Invalid, "{text}");
+        for text in [
+            "[]",
+            "null",
+            "1",
+            "\"a\"",
+            "{} {}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "",
+            "x",
+            "{\"a\":\"\u{1}\"}",
+        ] {
+            assert_eq!(
+                Object::parse(text).unwrap_err(),
+                NoObject::Invalid,
+                "{text}"
+            );
         }
         for text in ["{", "{\"a", "{\"a\":1", " {\"a\":[{"] {
-            assert_eq!(Object::parse(text).unwrap_err(), NoObject::Unfinished, "{text}");
+            assert_eq!(
+                Object::parse(text).unwrap_err(),
+                NoObject::Unfinished,
+                "{text}"
+            );
         }
     }
 
@@ -148,7 +171,10 @@ mod tests {
     fn equal_keys_are_seen_however_they_are_written() {
         let object = Object::parse(r#"{"a":1,"\u0061":2,"a":3}"#).unwrap();
         assert!(object.repeated());
-        assert_eq!((object.first_raw("a"), object.raw("a")), (Some("1"), Some("3")));
+        assert_eq!(
+            (object.first_raw("a"), object.raw("a")),
+            (Some("1"), Some("3"))
+        );
         assert!(!Object::parse(r#"{"a":{"x":1,"x":2}}"#).unwrap().repeated());
     }
 

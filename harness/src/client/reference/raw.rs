@@ -7,7 +7,7 @@ use super::{
     follow::{connect, quote},
     follower::error_frame,
     frame::{self, Frame, NoFrame},
-    http::{Body, Dial, Http},
+    http::{Body, Dial, Http, Wire},
     lines::{Lines, TooLong},
     object, values,
 };
@@ -36,7 +36,10 @@ pub(super) async fn hand_over<D: Dial>(
     live: &UnboundedSender<Live>,
     quirk: Quirk,
 ) -> Result<(), Failure> {
-    let ask = connect(process, (after > 0 || !quirk.is(Bug::ZeroCursorOmitted)).then_some(after));
+    let ask = connect(
+        process,
+        (after > 0 || !quirk.is(Bug::ZeroCursorOmitted)).then_some(after),
+    );
     let mut restarts = u32::from(quirk.is(Bug::RawRestarts));
     loop {
         let mut answer = http
@@ -54,7 +57,11 @@ pub(super) async fn hand_over<D: Dial>(
         }
         if answer.is_coded() {
             let coded = Broken::new(Phase::Coded);
-            return Err(Failure::broken(Kind::Transport, "reading the stream", &coded));
+            return Err(Failure::broken(
+                Kind::Transport,
+                "reading the stream",
+                &coded,
+            ));
         }
         let read = read(&mut answer.body, max_line_bytes, live, quirk).await;
         match read {
@@ -70,15 +77,12 @@ pub(super) async fn hand_over<D: Dial>(
     }
 }
 
-async fn read<S>(
+async fn read<S: Wire>(
     body: &mut Body<S>,
     max_line_bytes: u64,
     live: &UnboundedSender<Live>,
     quirk: Quirk,
-) -> Result<(), Failure>
-where
-    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
-{
+) -> Result<(), Failure> {
     let mut lines = Lines::new(max_line_bytes, quirk);
     while let Some(bytes) = body
         .chunk()
@@ -125,7 +129,11 @@ fn event(frame: &Frame<'_>, quirk: Quirk) -> Result<ClientEvent, Failure> {
         ..ClientEvent::default()
     };
     Ok(match *frame {
-        Frame::Data { seq, stream, payload } => ClientEvent {
+        Frame::Data {
+            seq,
+            stream,
+            payload,
+        } => ClientEvent {
             seq: seq.map(|raw| number(raw, quirk)).transpose()?,
             stream: stream.map(text).transpose()?,
             data: Some(Blob(values::payload(payload, quirk)?)),
@@ -160,13 +168,15 @@ fn number(raw: &str, quirk: Quirk) -> Result<String, Failure> {
 }
 
 fn text(raw: &str) -> Result<String, Failure> {
-    object::string(raw).ok_or_else(|| {
-        Failure::new(Kind::OutputInvalid, "a data event's stream name is no text")
-    })
+    object::string(raw)
+        .ok_or_else(|| Failure::new(Kind::OutputInvalid, "a data event's stream name is no text"))
 }
 
 fn value(raw: &str) -> Result<Value, Failure> {
     serde_json::from_str(raw).map_err(|_| {
-        Failure::new(Kind::FrameInvalid, "an exit event has a value that can't be read")
+        Failure::new(
+            Kind::FrameInvalid,
+            "an exit event has a value that can't be read",
+        )
     })
 }

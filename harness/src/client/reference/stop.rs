@@ -45,7 +45,11 @@ pub(super) struct Stop {
 
 impl Stop {
     /// The deadline counts from now.
-    pub(super) fn new(timeout_ms: Option<u64>, cancel: watch::Receiver<bool>, quirk: Quirk) -> Self {
+    pub(super) fn new(
+        timeout_ms: Option<u64>,
+        cancel: watch::Receiver<bool>,
+        quirk: Quirk,
+    ) -> Self {
         let timeout = timeout_ms.map(Duration::from_millis);
         Self {
             timeout,

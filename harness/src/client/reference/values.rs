@@ -28,8 +28,15 @@ pub(super) fn seq(raw: Option<&str>, quirk: Quirk) -> Result<u64, Failure> {
     let raw = raw.ok_or_else(invalid)?;
     if quirk.is(Bug::SeqAsFloat) {
         // The largest float below 2^64 is far from u64's edge, and `as` saturates.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bug itself")]
-        return raw.parse::<f64>().map(|seq| seq as u64).map_err(|_| invalid());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the bug itself"
+        )]
+        return raw
+            .parse::<f64>()
+            .map(|seq| seq as u64)
+            .map_err(|_| invalid());
     }
     let raw = if quirk.is(Bug::SeqCoerced) {
         raw.trim_matches('"').trim_end_matches(".0")
@@ -76,7 +83,10 @@ pub(super) fn stream(
         None if quirk.is(Bug::UnknownStreamIsStdout) => Ok("stdout"),
         None => Err(Failure::new(
             Kind::OutputInvalid,
-            format!("an output frame belongs to none of the streams {}", known.join(", ")),
+            format!(
+                "an output frame belongs to none of the streams {}",
+                known.join(", ")
+            ),
         )),
     }
 }
@@ -89,9 +99,13 @@ pub(super) fn status(
 ) -> Result<Status, Failure> {
     let mut code = code.and_then(|raw| {
         let digits = raw.bytes().all(|byte| byte.is_ascii_digit());
-        raw.parse::<i64>().ok().filter(|code| digits && *code <= 255)
+        raw.parse::<i64>()
+            .ok()
+            .filter(|code| digits && *code <= 255)
     });
-    let mut signal = signal.and_then(object::string).filter(|name| is_signal(name));
+    let mut signal = signal
+        .and_then(object::string)
+        .filter(|name| is_signal(name));
     if quirk.is(Bug::ZeroIsMissing) {
         code = code.filter(|code| *code != 0);
     }
@@ -120,13 +134,18 @@ pub(super) fn status(
 pub(super) fn error_code(raw: Option<&str>) -> Option<String> {
     raw.and_then(object::string).filter(|code| {
         (1..=64).contains(&code.len())
-            && code.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+            && code
+                .bytes()
+                .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'))
     })
 }
 
 fn is_signal(name: &str) -> bool {
     name.strip_prefix("SIG").is_some_and(|rest| {
-        !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        !rest.is_empty()
+            && rest
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
     })
 }
 
@@ -167,8 +186,18 @@ mod tests {
         assert_eq!(seq_of("1"), Some(1));
         assert_eq!(seq_of("9007199254740991"), Some(9_007_199_254_740_991));
         for raw in [
-            "0", "-1", "5.0", "5e0", "1.5", "\"5\"", "true", "null", "[]", "9007199254740992",
-            "18446744073709551616", "",
+            "0",
+            "-1",
+            "5.0",
+            "5e0",
+            "1.5",
+            "\"5\"",
+            "true",
+            "null",
+            "[]",
+            "9007199254740992",
+            "18446744073709551616",
+            "",
         ] {
             assert_eq!(seq_of(raw), None, "{raw}");
         }
@@ -182,8 +211,20 @@ mod tests {
         assert_eq!(decode(r#""AP+A/w==""#), Some(vec![0, 255, 128, 255]));
         assert_eq!(decode(r#""YQ\u003d=""#), Some(b"a".to_vec()));
         for raw in [
-            "\"YQ\"", "\"YQ=\"", "\"YQ===\"", "\"Y=Q=\"", "\"YQ==YQ==\"", "\"-_8=\"", "\"Y Q==\"",
-            "\"YQ==\\n\"", "\"Y*==\"", "\"Y\"", "1", "null", "[\"YQ==\"]", "\"é\"",
+            "\"YQ\"",
+            "\"YQ=\"",
+            "\"YQ===\"",
+            "\"Y=Q=\"",
+            "\"YQ==YQ==\"",
+            "\"-_8=\"",
+            "\"Y Q==\"",
+            "\"YQ==\\n\"",
+            "\"Y*==\"",
+            "\"Y\"",
+            "1",
+            "null",
+            "[\"YQ==\"]",
+            "\"é\"",
         ] {
             assert_eq!(decode(raw), None, "{raw}");
         }
@@ -210,19 +251,37 @@ mod tests {
     #[test]
     fn exit_status_is_told_as_it_is_or_missing() {
         let read = |code, signal| status(code, signal, Quirk::default()).ok();
-        let code = |code| Some(Status { code: Some(code), signal: None });
+        let code = |code| {
+            Some(Status {
+                code: Some(code),
+                signal: None,
+            })
+        };
         assert_eq!(read(Some("0"), Some("null")), code(0));
         assert_eq!(read(Some("255"), None), code(255));
         assert_eq!(
             read(Some("null"), Some("\"SIGKILL\"")),
-            Some(Status { code: None, signal: Some("SIGKILL".to_owned()) })
+            Some(Status {
+                code: None,
+                signal: Some("SIGKILL".to_owned())
+            })
         );
         assert_eq!(
             read(Some("1"), Some("\"SIGRT1\"")),
-            Some(Status { code: Some(1), signal: Some("SIGRT1".to_owned()) })
+            Some(Status {
+                code: Some(1),
+                signal: Some("SIGRT1".to_owned())
+            })
         );
         for bad in ["null", "-1", "256", "7.0", "true", "\"0\"", "1e0"] {
-            for signal in ["null", "\"sigkill\"", "\"SIG\"", "\"\"", "\"SIGKILL \"", "9"] {
+            for signal in [
+                "null",
+                "\"sigkill\"",
+                "\"SIG\"",
+                "\"\"",
+                "\"SIGKILL \"",
+                "9",
+            ] {
                 assert_eq!(read(Some(bad), Some(signal)), None, "{bad} {signal}");
             }
         }
@@ -230,7 +289,10 @@ mod tests {
 
     #[test]
     fn an_error_code_is_quoted_only_where_it_is_harmless() {
-        assert_eq!(error_code(Some("\"output_1\"")), Some("output_1".to_owned()));
+        assert_eq!(
+            error_code(Some("\"output_1\"")),
+            Some("output_1".to_owned())
+        );
         for raw in ["\"Key skp_x\"", "\"\"", "1"] {
             assert_eq!(error_code(Some(raw)), None);
         }

@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection. It has no task of its own: whoever waits for something on it drives it, so
 //! dropping it closes it there and then, and nothing happens on it behind the caller's back.
 
-use super::{Broken, Dial, Phase};
+use super::{Broken, Dial, Phase, dial::Wire};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
@@ -14,18 +14,14 @@ use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
 };
-use tokio::io::{AsyncRead, AsyncWrite};
 
 /// An open connection.
-pub(super) struct Link<S>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
+pub(super) struct Link<S: Wire> {
     sender: SendRequest<Full<Bytes>>,
     driver: Driver<S>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Link<S> {
+impl<S: Wire> Link<S> {
     pub(super) async fn open<D: Dial<Socket = S>>(
         dial: &D,
         authority: &str,
@@ -64,16 +60,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Link<S> {
 }
 
 /// An answer's body and the connection that it comes on.
-pub(in crate::client::reference) struct Body<S>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
+pub(in crate::client::reference) struct Body<S: Wire> {
     link: Link<S>,
     incoming: Incoming,
     over: bool,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Body<S> {
+impl<S: Wire> Body<S> {
     pub(super) const fn new(link: Link<S>, incoming: Incoming) -> Self {
         Self {
             link,
@@ -116,11 +109,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Body<S> {
 }
 
 /// The connection's own future, `None` once it is over.
-struct Driver<S>(Option<Pin<Box<Connection<TokioIo<S>, Full<Bytes>>>>>)
-where
-    S: AsyncRead + AsyncWrite + Unpin;
+struct Driver<S: Wire>(Option<Pin<Box<Connection<TokioIo<S>, Full<Bytes>>>>>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Driver<S> {
+impl<S: Wire> Driver<S> {
     /// Waits for `wanted` and moves the connection meanwhile. The connection goes first, so that what has
     /// arrived already counts: a peer's close before a request, an error before a silence.
     async fn drive<F: Future>(&mut self, wanted: F) -> F::Output {

@@ -4,7 +4,7 @@
 mod dial;
 mod link;
 
-pub(super) use dial::Dial;
+pub(super) use dial::{Dial, Wire};
 pub(super) use link::Body;
 
 use super::{
@@ -47,13 +47,13 @@ impl Ask {
 }
 
 /// An answer's head, its body still to come.
-pub(super) struct Answer<S> {
+pub(super) struct Answer<S: Wire> {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: Body<S>,
 }
 
-impl<S> Answer<S> {
+impl<S: Wire> Answer<S> {
     pub(super) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -100,7 +100,10 @@ impl<'a, D: Dial> Http<'a, D> {
                 Failure::new(Kind::Unsupported, "the base URL is not http://HOST:PORT")
             })?;
         let mut key = HeaderValue::from_str(key).map_err(|_| {
-            Failure::new(Kind::Other, "the API key has characters that no header can carry")
+            Failure::new(
+                Kind::Other,
+                "the API key has characters that no header can carry",
+            )
         })?;
         key.set_sensitive(true);
         Ok(Self {
@@ -153,9 +156,9 @@ impl<'a, D: Dial> Http<'a, D> {
     }
 
     async fn send_once(&mut self, ask: &Ask) -> Result<Answer<D::Socket>, Broken> {
-        let mut link = match self.idle.take() {
-            Some(mut idle) if idle.is_ready().await => idle,
-            _ => Link::open(self.dial, &self.authority).await?,
+        let mut link = match self.reusable().await {
+            Some(idle) => idle,
+            None => Link::open(self.dial, &self.authority).await?,
         };
         let response = link.send(self.request(ask)?).await?;
         let (head, incoming) = response.into_parts();
@@ -164,6 +167,12 @@ impl<'a, D: Dial> Http<'a, D> {
             headers: head.headers,
             body: Body::new(link, incoming),
         })
+    }
+
+    /// The idle connection, if it still stands.
+    async fn reusable(&mut self) -> Option<Link<D::Socket>> {
+        let mut idle = self.idle.take()?;
+        idle.is_ready().await.then_some(idle)
     }
 
     fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, Broken> {

@@ -358,16 +358,6 @@ fn stdin(job: &Value) -> Option<Vec<u8>> {
         .map(|blob| blob.0)
 }
 
-/// The placeholders of a command line (`adapter-protocol`). `{command...}` stands for itself and becomes
-/// as many arguments as the job's command has; the others may stand inside an argument.
-pub(super) const PLACEHOLDERS: &[&str] = &[
-    "{command...}",
-    "{sandbox_id}",
-    "{base_url}",
-    "{api_key}",
-    "{timeout_ms}",
-];
-
 /// The command line of a job. Without a timeout, `{timeout_ms}` is 0: no limit, as most programs read it.
 fn expand(command: &[String], job: &JobRequest, value: &Value) -> Vec<String> {
     let timeout = job.timeout_ms.unwrap_or(0).to_string();

@@ -1,5 +1,9 @@
 //! The client manifest: how a client under test is started and what it promises (`adapter-protocol`).
 
+mod read;
+
+pub use read::ManifestError;
+
 use super::errors::Patterns;
 use crate::profile::{BudgetRenewal, OutputForm, Profile, Promises};
 use fake_server::wire::{Op, call::Capability};

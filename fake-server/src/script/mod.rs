@@ -5,6 +5,7 @@
 //! [`model`]. Every step goes on after a mistake, so that an author sees all of them at once.
 //! No IO, no clock; the only randomness comes from the seed of [`Scenario::plan`].
 
+pub mod describe;
 pub mod expand;
 pub mod fault_kinds;
 mod mistakes;

@@ -11,4 +11,5 @@ pub mod profile;
 pub mod report;
 pub mod select;
 pub mod standing;
+pub mod suite;
 pub mod summary;

@@ -3,38 +3,39 @@
 
 use crate::{
     case::Case,
+    client::manifest::KnownFailure,
     judge::CheckStatus,
     select::{self, Pattern},
 };
 use serde::Serialize;
 
-/// A failure that a client's manifest admits.
+/// A failure that a client's manifest admits, with its cases found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownFailure {
-    /// The key as it stands in the manifest.
-    pub key: String,
+struct Known {
+    /// As the manifest says it.
+    entry: KnownFailure,
     /// Which cases.
-    pub cases: Pattern,
-    /// Only this requirement; absent: whatever fails in them.
-    pub requirement: Option<String>,
-    /// Why, with a link.
-    pub reason: String,
+    cases: Pattern,
 }
 
 /// A known failure that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KnownFailureError {
     /// No scenario has such an id.
-    #[error("known failure `{key}`: no scenario matches{}", hint(.suggestions))]
+    #[error("line {line}: known failure `{key}` matches no scenario{}", hint(.suggestions))]
     NoScenario {
+        /// Line of the manifest.
+        line: usize,
         /// The key.
         key: String,
         /// What may have been meant.
         suggestions: Vec<String>,
     },
     /// No requirement has such an id.
-    #[error("known failure `{key}`: there is no requirement `{requirement}`{}", hint(.suggestions))]
+    #[error("line {line}: known failure `{key}`: there is no requirement `{requirement}`{}", hint(.suggestions))]
     NoRequirement {
+        /// Line of the manifest.
+        line: usize,
         /// The key.
         key: String,
         /// Its second word.
@@ -42,14 +43,6 @@ pub enum KnownFailureError {
         /// What may have been meant.
         suggestions: Vec<String>,
     },
-    /// A key is one or two words.
-    #[error(
-        "known failure `{0}`: a key is a scenario's id or pattern, and after a space a requirement's id if only that one fails"
-    )]
-    Malformed(String),
-    /// A failure without a reason helps nobody.
-    #[error("known failure `{0}`: the reason is empty; say what is wrong, with a link")]
-    NoReason(String),
 }
 
 fn hint(suggestions: &[String]) -> String {
@@ -61,22 +54,22 @@ fn hint(suggestions: &[String]) -> String {
 
 /// What a manifest admits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KnownFailures(Vec<KnownFailure>);
+pub struct KnownFailures(Vec<Known>);
 
 impl KnownFailures {
-    /// Reads `[known-failures]` of a manifest. `ids` are the ids of every case of the whole suite (not of the
+    /// Finds what the entries of a manifest mean. `ids` are the ids of every case of the whole suite (not of the
     /// selection), `requirements` those of the contract.
     ///
     /// # Errors
-    /// If a key is malformed or means nothing, or if a reason is empty.
-    pub fn parse<'a>(
-        entries: impl IntoIterator<Item = (&'a str, &'a str)>,
+    /// If an entry means no scenario, or no requirement.
+    pub fn find(
+        entries: &[KnownFailure],
         ids: &[&str],
         requirements: &[&str],
     ) -> Result<Self, KnownFailureError> {
         entries
-            .into_iter()
-            .map(|(key, reason)| parse_one(key, reason, ids, requirements))
+            .iter()
+            .map(|entry| find_one(entry, ids, requirements))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -84,7 +77,7 @@ impl KnownFailures {
     /// Where a case stands.
     #[must_use]
     pub fn standing(&self, case: &Case, strict: bool) -> Standing {
-        let mine: Vec<&KnownFailure> = self
+        let mine: Vec<&Known> = self
             .0
             .iter()
             .filter(|known| known.cases.matches(case.id()))
@@ -102,6 +95,7 @@ impl KnownFailures {
         let unexpected = case.failed(strict).any(|check| {
             !mine.iter().any(|known| {
                 known
+                    .entry
                     .requirement
                     .as_ref()
                     .is_none_or(|requirement| *requirement == check.requirement)
@@ -110,58 +104,59 @@ impl KnownFailures {
         if unexpected {
             return Standing::Failed;
         }
-        let (still, fixed): (Vec<&KnownFailure>, Vec<&KnownFailure>) = mine
+        let (still, fixed): (Vec<&Known>, Vec<&Known>) = mine
             .into_iter()
-            .partition(|known| broken(known.requirement.as_deref()));
+            .partition(|known| broken(known.entry.requirement.as_deref()));
         if fixed.is_empty() {
             Standing::KnownFailure {
-                reasons: still.iter().map(|known| known.reason.clone()).collect(),
+                reasons: still
+                    .iter()
+                    .map(|known| known.entry.reason.clone())
+                    .collect(),
             }
         } else {
             Standing::Fixed {
-                keys: fixed.iter().map(|known| known.key.clone()).collect(),
+                keys: fixed.iter().map(|known| key(&known.entry)).collect(),
             }
         }
     }
 }
 
-fn parse_one(
-    key: &str,
-    reason: &str,
+fn find_one(
+    entry: &KnownFailure,
     ids: &[&str],
     requirements: &[&str],
-) -> Result<KnownFailure, KnownFailureError> {
-    let words: Vec<&str> = key.split_whitespace().collect();
-    let (cases, requirement) = match words[..] {
-        [cases] => (cases, None),
-        [cases, requirement] => (cases, Some(requirement)),
-        _ => return Err(KnownFailureError::Malformed(key.to_owned())),
-    };
-    let pattern = Pattern::new(cases);
-    if !ids.iter().any(|id| pattern.matches(id)) {
+) -> Result<Known, KnownFailureError> {
+    let cases = Pattern::new(&entry.pattern);
+    if !ids.iter().any(|id| cases.matches(id)) {
         return Err(KnownFailureError::NoScenario {
-            key: key.to_owned(),
-            suggestions: select::suggest(cases, ids),
+            line: entry.line,
+            key: key(entry),
+            suggestions: select::suggest(&entry.pattern, ids),
         });
     }
-    if let Some(requirement) = requirement
-        && !requirements.contains(&requirement)
+    if let Some(requirement) = &entry.requirement
+        && !requirements.contains(&requirement.as_str())
     {
         return Err(KnownFailureError::NoRequirement {
-            key: key.to_owned(),
-            requirement: requirement.to_owned(),
+            line: entry.line,
+            key: key(entry),
+            requirement: requirement.clone(),
             suggestions: select::suggest(requirement, requirements),
         });
     }
-    if reason.trim().is_empty() {
-        return Err(KnownFailureError::NoReason(key.to_owned()));
-    }
-    Ok(KnownFailure {
-        key: key.to_owned(),
-        cases: pattern,
-        requirement: requirement.map(str::to_owned),
-        reason: reason.to_owned(),
+    Ok(Known {
+        entry: entry.clone(),
+        cases,
     })
+}
+
+/// The entry's key as it stands in the manifest.
+fn key(entry: &KnownFailure) -> String {
+    match &entry.requirement {
+        Some(requirement) => format!("{} {requirement}", entry.pattern),
+        None => entry.pattern.clone(),
+    }
 }
 
 /// Where a case stands in the run.

@@ -8,7 +8,7 @@ use crate::{
     standing::Standing,
 };
 use serde::Serialize;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What is said about a run before its first case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,6 +27,9 @@ pub struct RunInfo {
     pub cases: usize,
     /// What to add to the replaying command, so that it is this client again.
     pub replay_arguments: Vec<String>,
+    /// Scenarios that are single files: id and path, which replays them.
+    #[serde(skip)]
+    pub files: BTreeMap<String, String>,
 }
 
 /// Who is judged.

@@ -32,6 +32,7 @@ fn info(cases: usize) -> RunInfo {
         transport: "sockets",
         cases,
         replay_arguments: vec!["--client".to_owned(), "clients/acme/client.toml".to_owned()],
+        files: std::collections::BTreeMap::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
     job::{JobRequest, Live},
     manifest::{KnownFailure, Manifest, Mode},
     process,
+    reference::Reference,
 };
 use crate::{observed::Reply, profile::Promises};
 use fake_server::net::Connector;
@@ -26,6 +27,8 @@ pub enum Client {
     Adapter(Started<Adapter>),
     /// A program run a job.
     Command(Started<CommandLine>),
+    /// The client that is built in, right or wrong on purpose.
+    Reference(Reference),
 }
 
 /// A client with the manifest that it was started from.
@@ -73,6 +76,13 @@ impl Client {
         deadline: Instant,
     ) -> Answer {
         match (self, connector) {
+            (Self::Reference(reference), _) => {
+                let asked = reference.run(&job, connector, &live, cancel);
+                match tokio::time::timeout_at(deadline, asked).await {
+                    Ok(result) => Answer::from(Reply::Result(result)),
+                    Err(_) => Answer::from(Reply::Silent),
+                }
+            }
             (Self::Adapter(started), Connector::Tcp) => {
                 started.client.run(&job, live, cancel, deadline).await
             }
@@ -91,6 +101,7 @@ impl Client {
         match self {
             Self::Adapter(started) => started.client.promises(),
             Self::Command(started) => started.client.promises(),
+            Self::Reference(reference) => &reference.promises,
         }
     }
 
@@ -100,10 +111,11 @@ impl Client {
         match self {
             Self::Adapter(started) => &started.manifest.name,
             Self::Command(started) => &started.manifest.name,
+            Self::Reference(_) => "reference client",
         }
     }
 
-    /// Its version: of the manifest's `version-command`, else of its hello.
+    /// Its version: of the manifest's `version-command`, else of its hello; of the built-in client the bug that it has.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         match self {
@@ -112,6 +124,8 @@ impl Client {
                 started.version.as_deref().or(said)
             }
             Self::Command(started) => started.version.as_deref(),
+            Self::Reference(Reference { bug: None, .. }) => Some(env!("CARGO_PKG_VERSION")),
+            Self::Reference(Reference { bug: Some(bug), .. }) => Some(bug.name()),
         }
     }
 
@@ -121,6 +135,7 @@ impl Client {
         match self {
             Self::Adapter(started) => started.client.about().2,
             Self::Command(_) => None,
+            Self::Reference(_) => Some("rust"),
         }
     }
 
@@ -130,6 +145,7 @@ impl Client {
         match self {
             Self::Adapter(started) => &started.manifest.known_failures,
             Self::Command(started) => &started.manifest.known_failures,
+            Self::Reference(_) => &[],
         }
     }
 
@@ -138,7 +154,7 @@ impl Client {
     pub async fn take_late(&self, job: &str) -> Vec<String> {
         match self {
             Self::Adapter(started) => started.client.take_late(job).await,
-            Self::Command(_) => Vec::new(),
+            Self::Command(_) | Self::Reference(_) => Vec::new(),
         }
     }
 
@@ -146,7 +162,7 @@ impl Client {
     pub async fn take_notes(&self) -> Vec<String> {
         match self {
             Self::Adapter(started) => started.client.take_notes().await,
-            Self::Command(_) => Vec::new(),
+            Self::Command(_) | Self::Reference(_) => Vec::new(),
         }
     }
 
@@ -154,7 +170,7 @@ impl Client {
     pub async fn shutdown(self) {
         match self {
             Self::Adapter(started) => started.client.shutdown().await,
-            Self::Command(_) => {}
+            Self::Command(_) | Self::Reference(_) => {}
         }
     }
 }

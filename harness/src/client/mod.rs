@@ -49,8 +49,10 @@ impl From<Reply> for Answer {
 /// Resolves with true when a cancel is asked for; never if that can't happen any more.
 #[cfg(feature = "run")]
 async fn asked_to_cancel(cancel: &mut tokio::sync::watch::Receiver<bool>) -> bool {
-    match cancel.wait_for(|asked| *asked).await {
-        Ok(_) => true,
-        Err(_) => std::future::pending().await,
+    // The guard that a match would hold over the wait makes the future unfit for other threads.
+    let asked = cancel.wait_for(|asked| *asked).await.is_ok();
+    if asked {
+        return true;
     }
+    std::future::pending().await
 }

@@ -4,6 +4,7 @@
 //! [`timeline`]. `json` is for machines. `text` measures and wraps, `redact` keeps secrets out.
 
 pub mod console;
+pub mod json;
 pub mod redact;
 pub mod story;
 pub mod text;

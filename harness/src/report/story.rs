@@ -58,7 +58,8 @@ pub fn replay_command(case: &Case, info: &RunInfo) -> String {
 fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
     let mut words = vec!["createos-conformance".to_owned(), "run".to_owned()];
     words.extend(info.replay_arguments.iter().map(|word| shell_word(word)));
-    words.push(shell_word(case.id()));
+    let file = info.files.get(case.scenario());
+    words.push(shell_word(file.map_or(case.id(), String::as_str)));
     words.push("--seed".to_owned());
     words.push(info.seed.to_string());
     words

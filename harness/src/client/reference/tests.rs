@@ -1,0 +1,1 @@
+//! Whole jobs against servers of a few bytes, in memory, on a paused clock.

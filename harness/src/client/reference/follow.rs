@@ -334,7 +334,7 @@ async fn whole<S: Wire>(body: &mut Body<S>) -> Result<Option<Bytes>, Broken> {
 /// [`Bug::ResponseLeftOpen`]: a minute of nothing.
 fn leave_open<T: Send + 'static>(body: T) {
     tokio::spawn(async move {
-        sleep(Duration::from_mins(1)).await;
+        sleep(Duration::from_secs(60)).await;
         drop(body);
     });
 }

@@ -358,3 +358,104 @@ fn discard_before_exit(lines: &mut Lines, bytes: &[u8]) -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Everything that bytes cut like this say, and the failure that ended it.
+    fn told(pieces: &[&[u8]]) -> (Vec<Step>, Option<Kind>, u64) {
+        let mut follower = Follower::new(0, 300, &["stdout", "stderr"], Quirk::default());
+        follower.begin();
+        let mut steps = Vec::new();
+        for piece in pieces {
+            follower.feed(piece);
+            loop {
+                match follower.next() {
+                    Ok(Some(step)) => steps.push(step),
+                    Ok(None) => break,
+                    Err(failure) => return (steps, Some(failure.kind), follower.cursor()),
+                }
+            }
+        }
+        let last = follower.finish(true);
+        let kind = last.as_ref().err().map(|failure| failure.kind);
+        steps.extend(last.ok().flatten());
+        (steps, kind, follower.cursor())
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let data = (1u64..6, prop_oneof![Just("stdout"), Just("stderr"), Just("pty")]).prop_map(
+            |(seq, stream)| {
+                format!("{{\"type\":\"data\",\"seq\":{seq},\"stream\":\"{stream}\",\"data_base64\":\"4oKs\"}}")
+            },
+        );
+        prop_oneof![
+            6 => data,
+            2 => Just("{\"type\":\"heartbeat\",\"x\":\"\u{20ac}\u{2028}\"}".to_owned()),
+            1 => Just("{\"type\":\"exit\",\"exit_code\":3}\r".to_owned()),
+            1 => Just(" \t".to_owned()),
+            1 => Just("{\"type\":\"error\",\"error\":\"x\"}".to_owned()),
+            1 => Just("rubbish".to_owned()),
+            1 => Just("{".repeat(400)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_says_the_same(
+            lines in proptest::collection::vec(line(), 0..8),
+            last in any::<bool>(),
+            cuts in proptest::collection::vec(0usize..1000, 0..30),
+        ) {
+            let mut text = lines.join("\n");
+            if last {
+                text.push('\n');
+            }
+            let text = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (text.len() + 1)).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+            let bytes: Vec<&[u8]> = text.chunks(1).collect();
+            let whole = told(&[text]);
+            prop_assert_eq!(&told(&pieces), &whole);
+            prop_assert_eq!(&told(&bytes), &whole);
+        }
+    }
+
+    #[test]
+    fn only_accepted_data_moves_the_cursor() {
+        let mut follower = Follower::new(0, 300, &["stdout"], Quirk::default());
+        let good = "{\"type\":\"data\",\"seq\":1,\"stream\":\"stdout\",\"data_base64\":\"\"}\n";
+        for (text, moved) in [
+            ("{\"type\":\"heartbeat\",\"seq\":9}\n", 0),
+            (good, 1),
+            ("{\"type\":\"error\",\"error\":\"x\",\"seq\":2}\n", 1),
+            ("{\"type\":\"exit\",\"exit_code\":0,\"seq\":2}\n", 1),
+            (&good.replace('1', "2").replace("\"\"", "\"!\""), 1),
+            (&good.replace('1', "2").replace("stdout", "pty"), 1),
+            (&good.replace('1', "3"), 1),
+            (good, 1),
+        ] {
+            follower.begin();
+            follower.feed(text.as_bytes());
+            let _ = follower.next();
+            assert_eq!(follower.cursor(), moved, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_partial_line_moves_nothing_and_is_forgotten() {
+        let mut follower = Follower::new(0, 300, &["stdout"], Quirk::default());
+        follower.begin();
+        follower.feed(b"{\"type\":\"data\",\"seq\":1,");
+        assert_eq!(follower.next(), Ok(None));
+        assert_eq!(follower.finish(false), Ok(None));
+        follower.begin();
+        follower.feed(b"{\"type\":\"heartbeat\"}\n");
+        assert_eq!(follower.next(), Ok(Some(Step::Nothing)));
+        assert_eq!(follower.cursor(), 0);
+    }
+}

@@ -109,7 +109,10 @@ impl<S: Wire> Body<S> {
 }
 
 /// The connection's own future, `None` once it is over.
-struct Driver<S: Wire>(Option<Pin<Box<Connection<TokioIo<S>, Full<Bytes>>>>>);
+struct Driver<S: Wire>(Option<Pin<Box<Protocol<S>>>>);
+
+/// HTTP/1.1 over a socket, as a future that moves bytes.
+type Protocol<S> = Connection<TokioIo<S>, Full<Bytes>>;
 
 impl<S: Wire> Driver<S> {
     /// Waits for `wanted` and moves the connection meanwhile. The connection goes first, so that what has

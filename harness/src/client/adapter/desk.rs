@@ -69,15 +69,15 @@ impl Desk {
 
     /// Nobody waits for a job any more. A reply that was ready is given back.
     pub(super) fn give_up(&mut self, id: &str) -> Option<Reply> {
-        let stage = self.jobs.insert(id.to_owned(), Stage::GivenUp);
-        match stage {
-            Some(Stage::Running { .. }) => self.running -= 1,
-            Some(Stage::Answering(reply)) => {
-                self.jobs.insert(id.to_owned(), Stage::Answered);
+        let stage = self.jobs.get_mut(id)?;
+        match std::mem::replace(stage, Stage::GivenUp) {
+            Stage::Running { .. } => self.running -= 1,
+            Stage::Answering(reply) => {
+                *stage = Stage::Answered;
                 self.answering.remove(id);
                 return Some(*reply);
             }
-            _ => {}
+            ended @ (Stage::Answered | Stage::GivenUp) => *stage = ended,
         }
         None
     }

@@ -194,6 +194,10 @@ impl Adapter {
                 break (program, reply);
             }
         };
+        let held = Held {
+            program: &program,
+            id: ask.id,
+        };
         deadline += before.elapsed();
         let mut cancel_line = Some(json!({"type": "cancel", "id": ask.id}));
         let reply = loop {
@@ -209,7 +213,7 @@ impl Adapter {
                 }
             }
         };
-        let (stderr, leaks) = program.finish(ask.id);
+        let (stderr, leaks) = held.program.finish(held.id);
         if matches!(reply, Reply::Silent) {
             self.retire(&program).await;
         }
@@ -321,6 +325,19 @@ struct Ask<'a> {
     id: &'a str,
     line: Vec<u8>,
     secrets: &'a [Secret],
+}
+
+/// A job that a program has. When its caller is dropped, nobody waits for it any more.
+struct Held<'a> {
+    program: &'a Program,
+    id: &'a str,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.program.give_up(self.id);
+        self.program.finish(self.id);
+    }
 }
 
 /// A message as a line, `type` first.

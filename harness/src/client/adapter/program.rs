@@ -50,6 +50,11 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// From the end of its output to its own end.
 const EXIT_AFTER_EOF: Duration = Duration::from_secs(2);
 
+/// The descriptors of the pipes beside stdin and stdout, in the program. One digit each: a plain shell
+/// can redirect no others.
+const SIDE_IN: RawFd = 3;
+const SIDE_OUT: RawFd = 4;
+
 /// Why an adapter is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -436,13 +441,13 @@ impl Tender {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .env("CONFORMANCE_IN", their_in.as_raw_fd().to_string())
-            .env("CONFORMANCE_OUT", their_out.as_raw_fd().to_string());
-        let theirs = [their_in.as_raw_fd(), their_out.as_raw_fd()];
+            .env("CONFORMANCE_IN", SIDE_IN.to_string())
+            .env("CONFORMANCE_OUT", SIDE_OUT.to_string());
+        let (from_in, from_out) = (their_in.as_raw_fd(), their_out.as_raw_fd());
         // SAFETY: runs in the child between fork and exec, where only async-signal-safe calls are
-        // allowed: fcntl is one, and nothing is allocated.
+        // allowed: fcntl and dup2 are, and nothing is allocated.
         unsafe {
-            command.pre_exec(move || theirs.into_iter().try_for_each(keep_over_exec));
+            command.pre_exec(move || place(from_in, from_out));
         }
         let mut child = command.spawn()?;
         drop((their_in, their_out));
@@ -702,13 +707,23 @@ impl Tender {
     }
 }
 
-/// Clears close-on-exec.
-fn keep_over_exec(fd: RawFd) -> io::Result<()> {
-    // SAFETY: fcntl with F_SETFD takes integers and touches no memory of ours.
-    match unsafe { libc::fcntl(fd, libc::F_SETFD, 0) } {
+/// Puts the two pipes where the program is told that they are, open over exec.
+fn place(from_in: RawFd, from_out: RawFd) -> io::Result<()> {
+    /// Above both places, so that neither pipe is overwritten before it is moved.
+    const ASIDE: RawFd = 10;
+    let checked = |result: RawFd| match result {
         -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
+        fd => Ok(fd),
+    };
+    // SAFETY: fcntl and dup2 take integers and touch no memory of ours; what stood at the two places
+    // before is the child's copy of something of the harness that was to be closed on exec.
+    unsafe {
+        let from_in = checked(libc::fcntl(from_in, libc::F_DUPFD_CLOEXEC, ASIDE))?;
+        let from_out = checked(libc::fcntl(from_out, libc::F_DUPFD_CLOEXEC, ASIDE))?;
+        checked(libc::dup2(from_in, SIDE_IN))?;
+        checked(libc::dup2(from_out, SIDE_OUT))?;
     }
+    Ok(())
 }
 
 /// Writes lines until there are no more senders; then the pipe is closed.

@@ -1,0 +1,8 @@
+//! Adapters that misbehave, as small shell scripts: each is told for what it is, the run goes on, and
+//! nothing is left behind.
+
+mod ends;
+mod faults;
+mod jobs;
+mod start;
+mod support;

@@ -159,6 +159,7 @@ pub struct Gather {
     file: Arc<str>,
     text: Arc<str>,
     list: Vec<Mistake>,
+    noted: usize,
     /// Where a matrix value was put in: the span of `"$name"`, the span of the value, the value.
     pub(super) substituted: Vec<(Range<usize>, Range<usize>, String)>,
 }
@@ -171,6 +172,7 @@ impl Gather {
             file: file.into(),
             text: text.into(),
             list: Vec::new(),
+            noted: 0,
             substituted: Vec::new(),
         }
     }
@@ -202,6 +204,20 @@ impl Gather {
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// How many mistakes were noted so far, repeated ones of other instances included.
+    pub(super) const fn count(&self) -> usize {
+        self.noted
+    }
+
+    /// Nothing was noted inside this place.
+    pub(super) fn is_quiet_in(&self, place: &Range<usize>) -> bool {
+        let inside = |span: &Range<usize>| place.start <= span.start && span.end <= place.end;
+        !self
+            .list
+            .iter()
+            .any(|mistake| mistake.span.as_ref().is_some_and(inside))
     }
 
     /// Ends the reading.
@@ -254,6 +270,7 @@ impl Note<'_> {
 impl Drop for Note<'_> {
     fn drop(&mut self) {
         if let Some(mistake) = self.mistake.take() {
+            self.gather.noted += 1;
             // Each instance of a matrix is read again and repeats what is wrong in all of them.
             let known = self
                 .gather

@@ -5,12 +5,25 @@
 //! [`model`]. Every step goes on after a mistake, so that an author sees all of them at once.
 //! No IO, no clock; the only randomness comes from the seed of [`Scenario::plan`].
 
+mod build;
 pub mod describe;
 pub mod expand;
 pub mod fault_kinds;
+mod forms;
+mod matrix;
 mod mistakes;
 pub mod model;
+mod node;
+mod placeholders;
+mod raw;
+mod read;
 mod scenario;
+mod schema;
+mod suggest;
+mod units;
+mod words;
 
 pub use mistakes::{Gather, Mistake, Mistakes, Note};
-pub use scenario::{Scenario, parse};
+pub use scenario::{Scenario, parse, parse_with};
+pub use schema::schema;
+pub use words::{ERROR_KINDS, OUTCOMES, STATES};

@@ -458,21 +458,21 @@ pub enum Step {
         /// Milliseconds between writes.
         every_ms: u64,
         /// What is trickled.
-        step: Box<Step>,
+        step: Box<Self>,
     },
     /// A step again and again until the client leaves.
     Every {
         /// Milliseconds between.
         every_ms: u64,
         /// What.
-        step: Box<Step>,
+        step: Box<Self>,
     },
     /// Steps repeated.
     Loop {
         /// How often.
         count: u64,
         /// What.
-        steps: Vec<Step>,
+        steps: Vec<Self>,
     },
     /// Wait.
     Until(Until),
@@ -549,5 +549,5 @@ pub struct Expect {
     /// Requests that may reach the trap.
     pub trap: Option<u32>,
     /// Alternatives: one of them must hold as a whole.
-    pub any_of: Vec<Expect>,
+    pub any_of: Vec<Self>,
 }

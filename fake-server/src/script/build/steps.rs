@@ -1,0 +1,650 @@
+//! The steps of a stream: each is one thing, in the truth where it says so, and nothing follows an end.
+
+use super::{base64, fault::Facts, positive};
+use crate::{
+    script::{
+        forms::Send,
+        mistakes::Gather,
+        model::{Attempts, FrameRef, Span, Step, Truth, TruthExit, Until},
+        placeholders,
+        raw::RawStep,
+        read::{At, Table as _},
+        suggest::{instead, listed, short},
+        words::Wait,
+    },
+    wire::{Blob, Op, call::Capability, frame},
+};
+use std::{collections::BTreeSet, ops::Range};
+
+/// Each kind of step with what may stand beside it.
+const KINDS: &[(&str, &[&str])] = &[
+    ("send", &["bytes", "with", "without"]),
+    ("frame", &["is"]),
+    ("line", &["is"]),
+    ("text", &["is"]),
+    ("base64", &["is"]),
+    ("heartbeat", &[]),
+    ("exit", &[]),
+    ("error", &["oldest"]),
+    ("pause", &[]),
+    ("trickle", &["every", "step"]),
+    ("every", &["step"]),
+    ("loop", &["steps"]),
+    ("until", &["seq"]),
+    ("end", &[]),
+    ("journal", &[]),
+];
+
+/// Pieces that one stream expands to at the most.
+const MAX_PIECES: u64 = 4_000_000;
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Top,
+    Trickle,
+    Every,
+    Loop,
+}
+
+impl Level {
+    /// Whether such a step makes sense there.
+    fn admits(self, kind: &str) -> bool {
+        match self {
+            Self::Top => true,
+            Self::Loop => !matches!(kind, "end" | "every" | "journal"),
+            Self::Every => !matches!(kind, "end" | "every" | "journal" | "until"),
+            Self::Trickle => !matches!(
+                kind,
+                "end" | "every" | "journal" | "until" | "pause" | "trickle"
+            ),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Top => "a stream",
+            Self::Trickle => "`trickle`",
+            Self::Every => "`every`",
+            Self::Loop => "`loop`",
+        }
+    }
+}
+
+pub(super) fn build(
+    stream: &At<Vec<At<RawStep>>>,
+    attempts: Attempts,
+    facts: &Facts<'_>,
+    needs: &mut BTreeSet<Capability>,
+    gather: &mut Gather,
+) -> Vec<Step> {
+    let before = gather.count();
+    let mut reader = Reader {
+        facts,
+        needs,
+        gather,
+        first_answer: attempts.first() == 1,
+        newest: 0,
+        exited: false,
+        ended: None,
+    };
+    let steps: Vec<Step> = stream
+        .value
+        .iter()
+        .filter_map(|step| reader.step(step, Level::Top))
+        .collect();
+    let (exited, ended) = (reader.exited, reader.ended.is_some());
+    if gather.count() > before {
+        return steps;
+    }
+    if !exited && !ended {
+        // An end that nobody wrote would be a guess, and the guess would decide the trial.
+        let place = stream.value.last().map_or(&stream.span, |step| &step.span);
+        gather
+            .at(place, "how does this answer end?")
+            .help("add { end = \"chunk\" } (as HTTP ends a body), \"fin\", \"reset\", or \"hold\" to stay open");
+    }
+    let truth = facts.truth.map_or(0, |truth| truth.frames.len() as u64);
+    let pieces = steps
+        .iter()
+        .fold(0_u64, |sum, step| sum.saturating_add(cost(step, truth)));
+    if pieces > MAX_PIECES {
+        gather
+            .at(&stream.span, "this stream is too long to be played")
+            .help(format!(
+                "it would be more than {MAX_PIECES} pieces; fewer rounds, or `every`"
+            ));
+    }
+    steps
+}
+
+/// Pieces that a step expands to, about.
+fn cost(step: &Step, truth: u64) -> u64 {
+    match step {
+        Step::Send(Span::Range(from, to)) => to.saturating_sub(*from).saturating_add(1),
+        Step::Send(_) => truth.saturating_add(1),
+        Step::Heartbeat(count) => *count,
+        Step::Loop { count, steps } => {
+            let round = steps
+                .iter()
+                .fold(0_u64, |sum, step| sum.saturating_add(cost(step, truth)));
+            count.saturating_mul(round.max(1))
+        }
+        Step::Trickle { step, .. } | Step::Every { step, .. } => cost(step, truth),
+        _ => 1,
+    }
+}
+
+struct Reader<'a, 'b> {
+    facts: &'a Facts<'a>,
+    needs: &'b mut BTreeSet<Capability>,
+    gather: &'b mut Gather,
+    /// No earlier answer can have brought frames.
+    first_answer: bool,
+    /// The newest true frame that was sent so far.
+    newest: u64,
+    /// An exit was sent.
+    exited: bool,
+    /// What ended the stream, and where.
+    ended: Option<(String, Range<usize>)>,
+}
+
+impl Reader<'_, '_> {
+    fn step(&mut self, at: &At<RawStep>, level: Level) -> Option<Step> {
+        let raw = &at.value;
+        let kind = self.kind(at)?;
+        if let Some((what, place)) = &self.ended {
+            self.gather
+                .at(&at.span, format!("this step is never played: {what}"))
+                .context(place, "the end")
+                .help("take it out, or move it before the end");
+            return None;
+        }
+        if !level.admits(kind) {
+            self.gather
+                .at(&at.span, format!("`{kind}` cannot stand in {}", level.name()))
+                .help(match level {
+                    Level::Trickle => "what is trickled is bytes: send, frame, line, text, base64, heartbeat, exit, error or a loop of those",
+                    _ => "it stands in the stream itself",
+                });
+            return None;
+        }
+        match kind {
+            "send" => self.send(raw),
+            "frame" => {
+                let fields = super::fault::object(&raw.frame.as_ref()?.value, self.gather);
+                let is = self.is(raw);
+                Some(Step::Frame {
+                    fields: fields?,
+                    is,
+                })
+            }
+            "line" | "text" => {
+                let text = raw.line.as_ref().or(raw.text.as_ref())?;
+                placeholders::check_at(text, self.gather);
+                let mut bytes = text.value.clone().into_bytes();
+                if kind == "line" {
+                    bytes.push(b'\n');
+                }
+                let is = self.is(raw);
+                Some(Step::Raw {
+                    bytes: Blob(bytes),
+                    is,
+                })
+            }
+            "base64" => {
+                let bytes = base64(raw.base64.as_ref()?, self.gather);
+                let is = self.is(raw);
+                Some(Step::Raw {
+                    bytes: Blob(bytes?),
+                    is,
+                })
+            }
+            "heartbeat" => {
+                let count = raw.heartbeat.as_ref()?;
+                positive(Some((count.value, &count.span)), self.gather).map(Step::Heartbeat)
+            }
+            "exit" => {
+                self.exited = true;
+                let exit = &raw.exit.as_ref()?.value;
+                Some(Step::Exit {
+                    code: exit.code.as_ref().map(|code| code.value),
+                    signal: exit.signal.as_ref().map(|signal| signal.value.clone()),
+                })
+            }
+            "error" => {
+                let oldest = match &raw.oldest {
+                    None => None,
+                    Some(oldest) => Some(oldest.value.to_json(self.gather)?),
+                };
+                let code = raw.error.as_ref()?;
+                placeholders::check_at(code, self.gather);
+                Some(Step::Error {
+                    code: code.value.clone(),
+                    oldest,
+                })
+            }
+            "pause" => {
+                let pause = raw.pause.as_ref()?;
+                positive(Some((pause.value.0, &pause.span)), self.gather)
+                    .map(|ms| Step::Pause { ms })
+            }
+            "trickle" => self.trickle(at),
+            "every" => {
+                let every = raw.every.as_ref()?;
+                let every_ms = positive(Some((every.value.0, &every.span)), self.gather);
+                let step = self.inner(at, "every", Level::Every)?;
+                self.ended = Some((
+                    "`every` goes on until the client leaves".to_owned(),
+                    at.span.clone(),
+                ));
+                Some(Step::Every {
+                    every_ms: every_ms?,
+                    step: Box::new(step),
+                })
+            }
+            "loop" => self.repeat(at),
+            "until" => self.until(at),
+            "end" => {
+                let end = raw.end.as_ref()?;
+                self.ended = Some(("the answer has ended".to_owned(), at.span.clone()));
+                Some(Step::End(end.value.0))
+            }
+            "journal" => self.journal(raw),
+            _ => None,
+        }
+    }
+
+    /// Which kind of step this is; notes none, two, and what does not belong to it.
+    fn kind(&mut self, at: &At<RawStep>) -> Option<&'static str> {
+        let present = at.value.present();
+        let all: Vec<&'static str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+        let mut heads: Vec<_> = present
+            .iter()
+            .filter(|(key, _)| all.contains(key))
+            .collect();
+        if heads.iter().any(|(key, _)| *key == "trickle") {
+            heads.retain(|(key, _)| *key != "every");
+        }
+        let (kind, _) = match heads.as_slice() {
+            [] => {
+                // With an unknown key in it the step has been answered already.
+                if !present.is_empty() || self.gather.is_quiet_in(&at.span) {
+                    let beside: Vec<_> = present.iter().map(|(key, _)| *key).collect();
+                    let owner = KINDS
+                        .iter()
+                        .find(|(_, with)| beside.first().is_some_and(|key| with.contains(key)));
+                    let help = match (owner, beside.first()) {
+                        (Some((owner, _)), Some(key)) => format!("`{key}` stands beside `{owner}`"),
+                        _ => format!("a step is {}", listed(&all)),
+                    };
+                    self.gather
+                        .at(&at.span, "this step does nothing")
+                        .help(help);
+                }
+                return None;
+            }
+            [only] => *only,
+            [first, second, ..] => {
+                self.gather
+                    .at(
+                        &second.1,
+                        format!("`{}` and `{}` are two steps", first.0, second.0),
+                    )
+                    .context(&first.1, "the first one")
+                    .help(format!(
+                        "a table for each: {{ {} = .. }}, {{ {} = .. }}",
+                        first.0, second.0
+                    ));
+                return None;
+            }
+        };
+        let beside = KINDS
+            .iter()
+            .find(|(name, _)| name == kind)
+            .map_or(&[][..], |(_, with)| *with);
+        let mut fits = true;
+        for (key, place) in present
+            .iter()
+            .filter(|(key, _)| key != kind && !beside.contains(key))
+        {
+            fits = false;
+            let help = if beside.is_empty() {
+                format!("`{kind}` stands alone")
+            } else {
+                format!("beside `{kind}` may stand {}", listed(beside))
+            };
+            self.gather
+                .at(place, format!("`{key}` does not belong to `{kind}`"))
+                .help(help);
+        }
+        fits.then_some(*kind)
+    }
+
+    fn send(&mut self, raw: &RawStep) -> Option<Step> {
+        let send = raw.send.as_ref()?;
+        let extras: Vec<_> = raw
+            .present()
+            .into_iter()
+            .filter(|(key, _)| *key != "send")
+            .collect();
+        let frame = match send.value {
+            Send::One(frame) => frame,
+            Send::Many(span) => {
+                if let Some((key, place)) = extras.first() {
+                    self.gather
+                        .at(
+                            place,
+                            format!("`{key}` changes one frame, and this sends several"),
+                        )
+                        .help("a step for that frame alone: { send = 3, bytes = 20 }");
+                    return None;
+                }
+                return self.span(span, &send.span).then_some(Step::Send(span));
+            }
+        };
+        if !self.known(frame, &send.span) {
+            return None;
+        }
+        if let Some(bytes) = &raw.bytes {
+            if let Some((key, place)) = extras.iter().find(|(key, _)| *key != "bytes") {
+                self.gather
+                    .at(place, format!("`{key}` beside `bytes`"))
+                    .help("a part is always of the true line; send a changed one whole");
+                return None;
+            }
+            let length = self.facts.truth.and_then(|truth| line_length(truth, frame));
+            if let Some(length) = length
+                && bytes.value >= length
+            {
+                let help = if bytes.value == length {
+                    format!(
+                        "the whole line is {{ send = {} }}; {} bytes are all but its LF",
+                        name(frame),
+                        length - 1
+                    )
+                } else {
+                    format!("0 to {}", length - 1)
+                };
+                self.gather
+                    .at(
+                        &bytes.span,
+                        format!(
+                            "the line of frame {} has {length} bytes with its LF",
+                            name(frame)
+                        ),
+                    )
+                    .help(help);
+            }
+            return Some(Step::Part {
+                frame,
+                bytes: usize::try_from(bytes.value).ok()?,
+            });
+        }
+        self.sent(frame);
+        if raw.with.is_none() && raw.without.is_none() {
+            return Some(Step::SendOne(frame));
+        }
+        let with = match &raw.with {
+            None => serde_json::Map::new(),
+            Some(with) => super::fault::object(&with.value, self.gather)?,
+        };
+        let without: Vec<_> = raw
+            .without
+            .iter()
+            .flat_map(|without| &without.value)
+            .collect();
+        let fields: &[&str] = match frame {
+            FrameRef::Seq(_) => &["type", "seq", "stream", "data_base64"],
+            FrameRef::Exit => &["type", "exit_code", "signal"],
+        };
+        for field in &without {
+            if !fields.contains(&field.value.as_str()) {
+                self.gather
+                    .at(
+                        &field.span,
+                        format!(
+                            "frame {} has no field `{}`",
+                            name(frame),
+                            short(&field.value)
+                        ),
+                    )
+                    .help(instead(&field.value, fields));
+            } else if with.contains_key(&field.value) {
+                self.gather
+                    .at(
+                        &field.span,
+                        format!("`{}` is set and left out", field.value),
+                    )
+                    .help("one of the two");
+            }
+        }
+        Some(Step::Edited {
+            frame,
+            with,
+            without: without
+                .into_iter()
+                .map(|field| field.value.clone())
+                .collect(),
+        })
+    }
+
+    /// Whether a run of frames lies in the truth.
+    fn span(&mut self, span: Span, place: &Range<usize>) -> bool {
+        match span {
+            Span::Rest => {
+                self.newest = u64::MAX;
+                self.exited |= self
+                    .facts
+                    .truth
+                    .is_none_or(|truth| truth.exit != TruthExit::Never);
+                true
+            }
+            Span::UpTo(to) => {
+                self.sent(FrameRef::Seq(to));
+                self.known(FrameRef::Seq(to), place)
+            }
+            Span::Range(from, to) => {
+                self.sent(FrameRef::Seq(to));
+                self.known(FrameRef::Seq(from), place) && self.known(FrameRef::Seq(to), place)
+            }
+        }
+    }
+
+    /// Whether the truth has a frame; notes it if not.
+    fn known(&mut self, frame: FrameRef, place: &Range<usize>) -> bool {
+        let Some(truth) = self.facts.truth else {
+            return true;
+        };
+        let (first, count) = (truth.first_seq, truth.frames.len() as u64);
+        match frame {
+            FrameRef::Exit if truth.exit == TruthExit::Never => {
+                self.gather
+                    .at(place, "the truth has no exit: the process never ends")
+                    .help("{ exit = { code = 0 } } sends one all the same");
+                false
+            }
+            FrameRef::Exit => true,
+            FrameRef::Seq(seq) if seq >= first && seq - first < count => true,
+            FrameRef::Seq(seq) => {
+                let range = match count {
+                    0 => "the truth has no frames: `output` in [process] is empty".to_owned(),
+                    1 => format!("the truth has frame {first} only"),
+                    _ => format!("the truth has frames {first} to {}", first + count - 1),
+                };
+                self.gather
+                    .at(place, format!("there is no true frame {seq}"))
+                    .label(range)
+                    .help("write it into `output` in [process], or forge it: { frame = { type = \"data\", .. } }");
+                false
+            }
+        }
+    }
+
+    fn sent(&mut self, frame: FrameRef) {
+        match frame {
+            FrameRef::Exit => self.exited = true,
+            FrameRef::Seq(seq) => self.newest = self.newest.max(seq),
+        }
+    }
+
+    fn is(&mut self, raw: &RawStep) -> Option<FrameRef> {
+        let is = raw.is.as_ref()?;
+        self.sent(is.value);
+        self.known(is.value, &is.span).then_some(is.value)
+    }
+
+    /// The step that `trickle` and `every` hold.
+    fn inner(&mut self, at: &At<RawStep>, kind: &str, level: Level) -> Option<Step> {
+        match &at.value.step {
+            Some(step) => {
+                let step = At {
+                    key: step.key.clone(),
+                    span: step.span.clone(),
+                    value: step.value.as_ref().clone(),
+                };
+                self.step(&step, level)
+            }
+            None => {
+                self.gather
+                    .at(&at.span, format!("`{kind}` needs a step"))
+                    .help(match level {
+                        Level::Trickle => "{ trickle = 1, every = \"10ms\", step = { send = 3 } }",
+                        _ => "{ every = \"1s\", step = { heartbeat = 1 } }",
+                    });
+                None
+            }
+        }
+    }
+
+    fn trickle(&mut self, at: &At<RawStep>) -> Option<Step> {
+        let raw = &at.value;
+        let bytes = raw.trickle.as_ref()?;
+        let bytes = positive(Some((bytes.value, &bytes.span)), self.gather);
+        let every = raw.every.as_ref();
+        if every.is_none() {
+            self.gather
+                .at(&at.span, "how much time lies between two writes?")
+                .help("{ trickle = 1, every = \"10ms\", step = { send = 3 } }");
+        }
+        let every_ms = positive(every.map(|every| (every.value.0, &every.span)), self.gather);
+        let step = self.inner(at, "trickle", Level::Trickle)?;
+        Some(Step::Trickle {
+            bytes: usize::try_from(bytes?).ok()?,
+            every_ms: every_ms?,
+            step: Box::new(step),
+        })
+    }
+
+    fn repeat(&mut self, at: &At<RawStep>) -> Option<Step> {
+        let count = at.value.repeat.as_ref()?;
+        let count = positive(Some((count.value, &count.span)), self.gather);
+        let steps = at
+            .value
+            .steps
+            .as_ref()
+            .map_or(&[][..], |steps| &steps.value);
+        if steps.is_empty() {
+            self.gather
+                .at(&at.span, "`loop` needs steps")
+                .help("{ loop = 5, steps = [{ heartbeat = 1 }, { pause = \"1s\" }] }");
+        }
+        let steps: Vec<_> = steps
+            .iter()
+            .filter_map(|step| self.step(step, Level::Loop))
+            .collect();
+        Some(Step::Loop {
+            count: count?,
+            steps,
+        })
+    }
+
+    fn until(&mut self, at: &At<RawStep>) -> Option<Step> {
+        let raw = &at.value;
+        let until = raw.until.as_ref()?.value.0;
+        if until != Wait::Delivered
+            && let Some(seq) = &raw.seq
+        {
+            self.gather
+                .at(&seq.key, "`seq` belongs to until = \"delivered\"")
+                .help("{ until = \"delivered\", seq = 3 }");
+            return None;
+        }
+        match until {
+            Wait::Acked => Some(Step::Until(Until::Acked)),
+            Wait::Closed => {
+                self.ended = Some(("the client has closed".to_owned(), at.span.clone()));
+                Some(Step::Until(Until::Closed))
+            }
+            Wait::Delivered => {
+                if self.facts.op != Op::Connect {
+                    self.needs.insert(Capability::LiveOutput);
+                }
+                let Some(seq) = &raw.seq else {
+                    self.gather
+                        .at(&at.span, "which frame must have been delivered?")
+                        .help("{ until = \"delivered\", seq = 3 }");
+                    return None;
+                };
+                if !self.known(FrameRef::Seq(seq.value), &seq.span) {
+                    return None;
+                }
+                if self.first_answer && seq.value > self.newest {
+                    self.gather
+                        .at(
+                            &seq.span,
+                            format!(
+                                "this waits for ever: frame {} was not sent before",
+                                seq.value
+                            ),
+                        )
+                        .help(
+                            "send it first: { send = \"..3\" }, { until = \"delivered\", seq = 3 }",
+                        );
+                    return None;
+                }
+                Some(Step::Until(Until::Delivered(seq.value)))
+            }
+        }
+    }
+
+    fn journal(&mut self, raw: &RawStep) -> Option<Step> {
+        let window = raw.journal.as_ref()?;
+        let (oldest, newest) = (window.value.oldest.as_ref()?, window.value.newest.as_ref()?);
+        if oldest.value > newest.value {
+            self.gather
+                .at(&window.span, "this journal ends before it begins")
+                .help("`oldest` is at most `newest`; both are kept");
+            return None;
+        }
+        let known = self.known(FrameRef::Seq(oldest.value), &oldest.span)
+            && self.known(FrameRef::Seq(newest.value), &newest.span);
+        known.then_some(Step::Journal {
+            oldest: oldest.value,
+            newest: newest.value,
+        })
+    }
+}
+
+fn name(frame: FrameRef) -> String {
+    match frame {
+        FrameRef::Seq(seq) => seq.to_string(),
+        FrameRef::Exit => "\"exit\"".to_owned(),
+    }
+}
+
+/// Bytes of a true line with its LF.
+fn line_length(truth: &Truth, of: FrameRef) -> Option<u64> {
+    let line = match of {
+        FrameRef::Seq(seq) => {
+            let index = usize::try_from(seq.checked_sub(truth.first_seq)?).ok()?;
+            let one = truth.frames.get(index)?;
+            frame::data_line(one.seq, one.stream, &one.data)
+        }
+        FrameRef::Exit => match &truth.exit {
+            TruthExit::Status { code, signal, .. } => frame::exit_line(*code, signal.as_deref()),
+            TruthExit::Never => return None,
+        },
+    };
+    Some(line.len() as u64)
+}

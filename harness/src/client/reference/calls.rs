@@ -18,8 +18,9 @@ use tokio::time::{sleep, timeout};
 /// Bytes that one input call carries at the most; the server refuses more.
 const INPUT_BYTES: usize = 256 << 10;
 
-/// Milliseconds that the process tree gets to end by itself before it is killed.
-const GRACE_MS: u32 = 1000;
+/// Milliseconds that the process tree gets to end by itself before it is killed. Half of what the profile
+/// allows the cleanup (`cleanup-timeout-ms` 1,000), since the answer waits for the tree.
+const GRACE_MS: u32 = 500;
 
 /// Starts a process and gives its id. One POST, whatever comes of it, unless the profile repeats it on a
 /// status that says nothing was done.

@@ -65,8 +65,9 @@ impl Capture {
         self.keep(stream, data);
     }
 
-    /// No more output comes: a character that was left open becomes one U+FFFD.
-    pub(super) fn finish(&mut self) {
+    /// No more output comes. If the process `exited`, a character left open becomes one U+FFFD; after a
+    /// failure nobody knows how it would have gone on.
+    pub(super) fn finish(&mut self, exited: bool) {
         for stream in ["stdout", "stderr", "pty"] {
             let Some(kept) = self.streams.get_mut(stream) else {
                 continue;
@@ -74,7 +75,7 @@ impl Capture {
             let open = std::mem::take(&mut kept.open);
             let held = std::mem::take(&mut kept.held);
             self.hand_over(stream, held);
-            if !open.is_empty() && !self.quirk.is(Bug::OpenTailLost) {
+            if exited && !open.is_empty() && !self.quirk.is(Bug::OpenTailLost) {
                 self.keep(
                     stream,
                     String::from_utf8_lossy(&open).into_owned().into_bytes(),
@@ -167,7 +168,7 @@ mod tests {
                 data: data.to_vec(),
             });
         }
-        capture.finish();
+        capture.finish(true);
         let mut result = JobResult::default();
         capture.tell(&mut result);
         let mut live_stdout = Vec::new();

@@ -7,13 +7,15 @@
 //! - `follower`: what moves the cursor, what ends a stream; pure. `budget`: what is asked again; pure.
 //! - `http`: one connection at a time over anything that can be dialled; `envelope`, `calls`: the single calls.
 //! - `follow`, `raw`: the two ways to read a stream. `stop`: deadline and cancel. `capture`: what was read.
-//! - this file: one job from its fields to its result, with the cleanup that every failure owes.
+//! - `execute`: the steps of a whole run, with the cleanup that every failure owes.
+//! - this file: one job from its fields to its result.
 
 mod budget;
 mod bug;
 mod calls;
 mod capture;
 mod envelope;
+mod execute;
 mod failure;
 mod fields;
 mod follow;
@@ -42,7 +44,6 @@ use fake_server::{
     net::Connector,
     wire::{Op, call::Capability},
 };
-use fields::Start;
 use follow::Following;
 use http::{Dial, Http};
 use serde_json::Value;
@@ -70,18 +71,6 @@ const TERMINAL: &[&str] = &["pty"];
 enum Ending {
     Failed(Failure),
     Stopped(Stopped),
-}
-
-/// What is known of the process that a job starts. It outlives the steps, which a stop cuts off anywhere.
-#[derive(Debug, Default)]
-enum Creation {
-    /// Nothing was asked.
-    #[default]
-    None,
-    /// The POST may have left, its answer was not read.
-    Asked,
-    /// It runs; its path.
-    Known(String),
 }
 
 impl Reference {
@@ -200,116 +189,6 @@ impl Reference {
         told(status, capture)
     }
 
-    /// `execute` and `terminal`: the steps, and the cleanup if they end in anything but an exit.
-    async fn start<D: Dial>(
-        &self,
-        job: &JobRequest,
-        http: &mut Http<'_, D>,
-        live: &UnboundedSender<Live>,
-        stop: &Stop,
-    ) -> JobResult {
-        let start = match fields::start(job) {
-            Ok(start) => start,
-            Err(failure) => return failed(&failure),
-        };
-        let streams = if start.terminal { TERMINAL } else { PIPES };
-        let mut capture = self.capture(live, streams);
-        let mut creation = Creation::None;
-        let mut waiting = false;
-        let steps = self.steps(
-            &start,
-            http,
-            stop,
-            &mut capture,
-            &mut creation,
-            &mut waiting,
-        );
-        let status = match stopped(stop, steps).await {
-            Ok(status) => Ok(status),
-            Err(ending) => {
-                if let Creation::Known(process) = &creation {
-                    self.deaf(waiting, http, process).await;
-                }
-                Err(self.clean_up(ending, &creation, http).await)
-            }
-        };
-        told(status, capture)
-    }
-
-    async fn steps<D: Dial>(
-        &self,
-        start: &Start,
-        http: &mut Http<'_, D>,
-        stop: &Stop,
-        capture: &mut Capture,
-        creation: &mut Creation,
-        waiting: &mut bool,
-    ) -> Result<Status, Failure> {
-        let quirk = Quirk(self.bug);
-        let profile = &self.promises.profile;
-        *creation = Creation::Asked;
-        let created = calls::create(http, &start.processes, &start.body, profile, quirk).await;
-        let process = match created {
-            Ok(id) => format!("{}/{id}", start.processes),
-            Err(failure) => {
-                *creation = Creation::None;
-                return Err(failure);
-            }
-        };
-        *creation = Creation::Known(process.clone());
-        for input in &start.inputs {
-            calls::input(http, &process, input, quirk).await?;
-        }
-        if !start.terminal {
-            calls::close_stdin(http, &process, quirk).await?;
-        }
-        let following = Following {
-            http,
-            promises: &self.promises,
-            stop,
-            capture,
-            waiting,
-            process: &process,
-            streams: if start.terminal { TERMINAL } else { PIPES },
-            after: 0,
-            quirk,
-        };
-        following.run().await
-    }
-
-    /// What a failure owes: the process tree's end, confirmed, or the admission that it is not.
-    async fn clean_up<D: Dial>(
-        &self,
-        ending: Ending,
-        creation: &Creation,
-        http: &mut Http<'_, D>,
-    ) -> Ending {
-        let cause = match &ending {
-            Ending::Failed(failure) => failure.clone(),
-            Ending::Stopped(stopped) => Failure::new(Kind::Other, stopped.words()),
-        };
-        let process = match creation {
-            Creation::None => return ending,
-            Creation::Asked => return Ending::Failed(calls::unconfirmed(&cause)),
-            Creation::Known(process) => process,
-        };
-        let forgotten = match self.bug {
-            Some(Bug::CleanupUnderSpentDeadline) => matches!(ending, Ending::Stopped(_)),
-            Some(Bug::NoCleanupAfterGap) => cause.kind == Kind::SequenceGap,
-            Some(Bug::NoCleanupAfterGone) => cause.http_status == Some(410),
-            _ => false,
-        };
-        if forgotten {
-            return ending;
-        }
-        let profile = &self.promises.profile;
-        match calls::delete(http, process, profile, Quirk(self.bug)).await {
-            Ok(()) => ending,
-            Err(failure) if self.bug == Some(Bug::CleanupHidesCause) => Ending::Failed(failure),
-            Err(failure) => Ending::Failed(failure.because(cause)),
-        }
-    }
-
     /// [`Bug::BackOffIgnoresCancel`]: a stop in the back-off is heard only after the next connect.
     async fn deaf<D: Dial>(&self, waiting: bool, http: &mut Http<'_, D>, process: &str) {
         if waiting && self.bug == Some(Bug::BackOffIgnoresCancel) {
@@ -339,7 +218,7 @@ async fn stopped<T>(
 
 /// The result of reading a process's output.
 fn told(status: Result<Status, Ending>, mut capture: Capture) -> JobResult {
-    capture.finish();
+    capture.finish(status.is_ok());
     let mut result = match status {
         Ok(status) => JobResult {
             outcome: "exited".to_owned(),

@@ -6,7 +6,7 @@ async fn execute(scripts: Vec<Script>) -> Told {
     case(Op::Execute, scripts).run().await
 }
 
-const DELETE: &str = "DELETE /p?grace_ms=1000";
+const DELETE: &str = "DELETE /p?grace_ms=500";
 
 #[tokio::test(start_paused = true)]
 async fn a_healthy_run_asks_three_things_on_one_connection() {

@@ -4,6 +4,7 @@ mod bugs;
 mod execute;
 mod http;
 mod raw;
+mod sockets;
 mod stream;
 mod time;
 

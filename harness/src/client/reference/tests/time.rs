@@ -2,7 +2,7 @@
 
 use super::*;
 
-const DELETE: &str = "DELETE /p?grace_ms=1000";
+const DELETE: &str = "DELETE /p?grace_ms=500";
 
 /// A job that is stuck at a place, and how many requests it has made by then.
 fn stuck() -> Vec<(&'static str, Vec<Script>)> {

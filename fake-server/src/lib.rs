@@ -1,8 +1,10 @@
 //! A scriptable fake CreateOS server: faithful by default, wrong exactly as a scenario says.
 
+pub mod journal;
 #[cfg(feature = "net")]
 pub mod net;
 pub mod script;
 pub mod session;
 pub mod wire;
 pub mod wirelog;
+pub mod world;

@@ -1,0 +1,384 @@
+//! A sandbox as a state machine. An accepted change is shown late: for `lag` polls a GET still says
+//! the old state, as the real control plane does.
+
+use super::process::Process;
+use crate::wire::{
+    Problem,
+    call::named,
+    catalog,
+    ids::rfc3339,
+    requests::{CreateSandbox, PatchSandbox},
+    view::{SandboxView, ingress_url_template},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt};
+
+/// Milliseconds for which a destroyed sandbox still answers as `destroyed`; then it is not found.
+const DESTROYED_IS_SHOWN_MS: u64 = 60_000;
+
+named! {
+    /// A sandbox's status.
+    State {
+        /// Booting; then running or failed.
+        Creating = "creating",
+        /// Usable.
+        Running = "running",
+        /// On the way to paused.
+        Pausing = "pausing",
+        /// Kept on disk; resume brings it back.
+        Paused = "paused",
+        /// On the way to running.
+        Resuming = "resuming",
+        /// A child of a fork on its way to running or paused.
+        Forking = "forking",
+        /// A change failed; resume may be tried again.
+        Error = "error",
+        /// On the way to destroyed.
+        Destroying = "destroying",
+        /// Gone; terminal.
+        Destroyed = "destroyed",
+        /// Never came up; terminal.
+        Failed = "failed",
+    }
+}
+
+impl State {
+    /// Where a state leads by itself; settled states stay.
+    const fn settled(self) -> Self {
+        match self {
+            Self::Creating | Self::Resuming | Self::Forking => Self::Running,
+            Self::Pausing => Self::Paused,
+            Self::Destroying => Self::Destroyed,
+            other => other,
+        }
+    }
+
+    const fn is_terminal(self) -> bool {
+        matches!(self, Self::Destroyed | Self::Failed)
+    }
+}
+
+/// Where it is and where it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It stays.
+    Settled(State),
+    /// It was told to become `to`; so many polls still show `shown`.
+    Changing { shown: State, to: State, polls: u32 },
+}
+
+/// An accepted or needless change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// 202: it has begun.
+    Begun(State),
+    /// 200: it is there, or on its way, already.
+    Already(State),
+}
+
+/// A sandbox with its processes and files.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    id: String,
+    made: CreateSandbox,
+    number: u32,
+    phase: Phase,
+    lag: u32,
+    created_ms: u64,
+    running_ms: Option<u64>,
+    paused_ms: Option<u64>,
+    resumed_ms: Option<u64>,
+    destroyed_ms: Option<u64>,
+    forked_from: Option<String>,
+    pub(super) processes: Vec<Process>,
+    pub(super) files: BTreeMap<String, Vec<u8>>,
+    pub(super) made_by: Option<usize>,
+    pub(super) deleted_by: Option<usize>,
+}
+
+impl Sandbox {
+    /// A sandbox in this state. From a state on the way somewhere it arrives after `lag` polls.
+    #[must_use]
+    pub fn new(
+        id: String,
+        number: u32,
+        made: CreateSandbox,
+        state: State,
+        lag: u32,
+        made_by: Option<usize>,
+        now_ms: u64,
+    ) -> Self {
+        let to = state.settled();
+        let phase = if state == to {
+            Phase::Settled(state)
+        } else {
+            Phase::Changing {
+                shown: state,
+                to,
+                polls: lag,
+            }
+        };
+        Self {
+            id,
+            made,
+            number,
+            phase,
+            lag,
+            created_ms: now_ms,
+            running_ms: (state == State::Running).then_some(now_ms),
+            paused_ms: (state == State::Paused).then_some(now_ms),
+            resumed_ms: None,
+            destroyed_ms: (state == State::Destroyed).then_some(now_ms),
+            forked_from: None,
+            processes: Vec::new(),
+            files: BTreeMap::new(),
+            made_by,
+            deleted_by: None,
+        }
+    }
+
+    /// A child of this sandbox.
+    #[must_use]
+    pub fn fork(
+        &self,
+        id: String,
+        number: u32,
+        made: CreateSandbox,
+        paused: bool,
+        made_by: Option<usize>,
+        now_ms: u64,
+    ) -> Self {
+        let mut child = Self::new(id, number, made, State::Forking, self.lag, made_by, now_ms);
+        if paused {
+            child.phase = Phase::Changing {
+                shown: State::Forking,
+                to: State::Paused,
+                polls: self.lag,
+            };
+        }
+        child.forked_from = Some(self.id.clone());
+        child.files.clone_from(&self.files);
+        child
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// How it was asked for.
+    #[must_use]
+    pub const fn made(&self) -> &CreateSandbox {
+        &self.made
+    }
+
+    /// Names of the variables it was made with.
+    #[must_use]
+    pub fn declared(&self) -> Vec<String> {
+        self.made.envs.iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    /// The state that answers show, without counting as a poll.
+    #[must_use]
+    pub const fn shown(&self) -> State {
+        match self.phase {
+            Phase::Settled(state) => state,
+            Phase::Changing { shown, .. } => shown,
+        }
+    }
+
+    /// A poll: what it shows, and one step nearer to where it goes.
+    pub fn poll(&mut self, now_ms: u64) -> State {
+        match &mut self.phase {
+            Phase::Changing { shown, polls, .. } if *polls > 0 => {
+                *polls -= 1;
+                *shown
+            }
+            Phase::Changing { to, .. } => {
+                let to = *to;
+                self.arrive(to, now_ms);
+                to
+            }
+            Phase::Settled(state) => *state,
+        }
+    }
+
+    fn arrive(&mut self, to: State, now_ms: u64) {
+        self.phase = Phase::Settled(to);
+        match to {
+            State::Running if self.paused_ms.is_some() => self.resumed_ms = Some(now_ms),
+            State::Running => self.running_ms = Some(now_ms),
+            State::Paused => self.paused_ms = Some(now_ms),
+            State::Destroyed => self.destroyed_ms = Some(now_ms),
+            _ => {}
+        }
+    }
+
+    /// What it really is: a change that was accepted has happened, only its showing lags. A boot is
+    /// not over before it is shown.
+    #[must_use]
+    pub const fn really(&self) -> State {
+        match self.phase {
+            Phase::Settled(state)
+            | Phase::Changing {
+                shown: state @ (State::Creating | State::Forking),
+                ..
+            } => state,
+            Phase::Changing { to, .. } => to,
+        }
+    }
+
+    /// Whether it is no longer found.
+    #[must_use]
+    pub fn is_gone(&self, now_ms: u64) -> bool {
+        self.destroyed_ms
+            .is_some_and(|at| now_ms.saturating_sub(at) >= DESTROYED_IS_SHOWN_MS)
+    }
+
+    /// Whether its name is taken by it.
+    #[must_use]
+    pub fn holds_name(&self, name: &str) -> bool {
+        self.made.name.as_deref() == Some(name) && !self.really().is_terminal()
+    }
+
+    /// Nothing but a running sandbox runs processes and reads files.
+    ///
+    /// # Errors
+    /// `Conflict` in any other state.
+    pub fn check_running(&self) -> Result<(), Problem> {
+        match self.really() {
+            State::Running => Ok(()),
+            state => Err(Problem::Conflict(format!(
+                "the sandbox is {state}, not running"
+            ))),
+        }
+    }
+
+    /// Pauses it.
+    ///
+    /// # Errors
+    /// `Conflict` from a state that cannot be paused.
+    pub fn pause(&mut self) -> Result<Accepted, Problem> {
+        match self.really() {
+            State::Paused => Ok(Accepted::Already(self.on_the_way(State::Pausing))),
+            State::Running => Ok(self.begin(State::Pausing)),
+            state => Err(Problem::Conflict(format!(
+                "the sandbox is {state} and cannot be paused"
+            ))),
+        }
+    }
+
+    /// Resumes it.
+    ///
+    /// # Errors
+    /// `Conflict` from a state that cannot be resumed.
+    pub fn resume(&mut self) -> Result<Accepted, Problem> {
+        match self.really() {
+            State::Running => Ok(Accepted::Already(self.on_the_way(State::Resuming))),
+            State::Paused | State::Error => Ok(self.begin(State::Resuming)),
+            state => Err(Problem::Conflict(format!(
+                "the sandbox is {state} and cannot be resumed"
+            ))),
+        }
+    }
+
+    /// Destroys it with all its processes. On a terminal one it does nothing.
+    pub fn delete(&mut self, by: Option<usize>, now_ms: u64) -> Accepted {
+        self.deleted_by = self.deleted_by.or(by);
+        match self.really() {
+            state if state.is_terminal() => Accepted::Already(self.on_the_way(State::Destroying)),
+            _ => {
+                for process in &mut self.processes {
+                    let _ = process.delete(0, by, now_ms);
+                }
+                self.begin(State::Destroying)
+            }
+        }
+    }
+
+    /// The state to tell about a change that needs no second one.
+    const fn on_the_way(&self, via: State) -> State {
+        match self.phase {
+            Phase::Settled(state) => state,
+            Phase::Changing { .. } => via,
+        }
+    }
+
+    const fn begin(&mut self, via: State) -> Accepted {
+        self.phase = Phase::Changing {
+            shown: self.shown(),
+            to: via.settled(),
+            polls: self.lag,
+        };
+        Accepted::Begun(via)
+    }
+
+    /// Changes what a PATCH may change.
+    pub fn patch(&mut self, patch: PatchSandbox) {
+        if let Some(enabled) = patch.ingress_enabled {
+            self.made.ingress_enabled = enabled;
+        }
+        if let Some(seconds) = patch.auto_pause_after_seconds {
+            self.made.auto_pause_after_seconds = seconds;
+        }
+    }
+
+    /// Grows its disk.
+    ///
+    /// # Errors
+    /// `Invalid` if it would shrink.
+    pub fn grow(&mut self, disk_mib: u64) -> Result<(), Problem> {
+        if disk_mib < self.made.disk_mib {
+            return Err(Problem::invalid(
+                "disk_mib",
+                format!(
+                    "must not be below {}: a disk only grows",
+                    self.made.disk_mib
+                ),
+            ));
+        }
+        self.made.disk_mib = disk_mib;
+        Ok(())
+    }
+
+    /// As answers show it, in this state.
+    #[must_use]
+    pub fn view(&self, state: State) -> SandboxView {
+        let made = &self.made;
+        let shape = catalog::find_shape(&made.shape);
+        SandboxView {
+            id: self.id.clone(),
+            status: state.name().to_owned(),
+            ip: format!("10.0.{}.{}", self.number / 250, self.number % 250 + 2),
+            vcpu: shape.map_or(1, |shape| shape.vcpu),
+            mem_mib: shape.map_or(1024, |shape| shape.mem_mib),
+            disk_mib: made.disk_mib,
+            created_at: rfc3339(self.created_ms),
+            ingress_enabled: made.ingress_enabled,
+            ingress_url_template: made.ingress_enabled.then(|| ingress_url_template(&self.id)),
+            name: made.name.clone(),
+            running_at: self.running_ms.map(rfc3339),
+            destroyed_at: self.destroyed_ms.map(rfc3339),
+            spawn_ms: 12.5,
+            shape: made.shape.clone(),
+            rootfs: made.rootfs.clone(),
+            region: catalog::REGION.to_owned(),
+            egress: made.egress.clone(),
+            envs: self.declared(),
+            ssh_pubkeys: made.ssh_pubkeys.clone(),
+            created_by: super::USER.to_owned(),
+            bandwidth_quota_bytes: catalog::BANDWIDTH_BYTES,
+            bandwidth_ingress_bytes: 0,
+            paused_at: self.paused_ms.map(rfc3339),
+            last_resumed_at: self.resumed_ms.map(rfc3339),
+            forked_from: self.forked_from.clone(),
+            auto_pause_after_seconds: made.auto_pause_after_seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "sandbox_tests.rs"]
+mod tests;

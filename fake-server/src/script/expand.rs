@@ -437,3 +437,7 @@ fn numbered(piece: Piece, number: &str) -> Piece {
         other => other,
     }
 }
+
+#[cfg(test)]
+#[path = "expand_tests.rs"]
+mod tests;

@@ -15,6 +15,8 @@ pub struct Arrival {
     pub index: usize,
     /// Where it goes.
     pub route: super::Route,
+    /// Path and query as they stood in the request line.
+    pub target: String,
     /// The call, if the path is one of the protocol's.
     pub call: Option<Call>,
     /// The nth such call, from 1; 0 if it is no call.
@@ -136,27 +138,21 @@ pub struct Waiting {
     pub(super) goal: Goal,
     /// The process.
     pub(super) follow: Follow,
-    /// Fault number, for how it is answered in the end.
-    pub(super) fault: Option<usize>,
     /// Whether the call takes effect.
     pub(super) effect: bool,
-    /// The exchange it belongs to.
-    pub(super) index: usize,
-    /// The request's line, for redirects.
-    pub(super) target: String,
-    /// Which call.
-    pub(super) call: Option<Call>,
+    /// The request it answers.
+    pub(super) arrival: Box<Arrival>,
 }
 
 /// What a long poll waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     /// The leader has exited, or the deadline (milliseconds since the trial began) is over.
-    Leader { deadline_ms: u64 },
+    Leader { deadline_ms: u64, timeout_ms: u64 },
     /// The whole tree has exited, or the deadline is over.
-    Tree { deadline_ms: u64 },
+    Tree { deadline_ms: u64, timeout_ms: u64 },
     /// The grace of a delete is over.
-    Grace { until_ms: u64 },
+    Grace,
 }
 
 /// A refusal that is due: the port stops listening (and idle kept connections are closed, else a

@@ -31,6 +31,8 @@ pub struct World {
     made_processes: u32,
     /// Every new process does what the scenario says, not the first alone.
     all_scripted: bool,
+    /// The scenario is about exec: exec does what it says.
+    exec_scripted: bool,
 }
 
 impl World {
@@ -67,6 +69,8 @@ impl World {
             made_sandboxes: 0,
             made_processes: 0,
             all_scripted: false,
+            exec_scripted: matches!(plan.op, Op::Exec | Op::ExecStream)
+                && plan.truth.exit != TruthExit::Never,
         };
         if matches!(plan.op, Op::Follow | Op::Connect) {
             let request = CreateProcess {
@@ -90,10 +94,10 @@ impl World {
         self.all_scripted = true;
     }
 
-    /// The scenario's truth.
+    /// What exec does, if the scenario says it.
     #[must_use]
-    pub const fn truth(&self) -> &Arc<Truth> {
-        &self.truth
+    pub fn exec_truth(&self) -> Option<&Truth> {
+        self.exec_scripted.then_some(&*self.truth)
     }
 
     /// All sandboxes that are still found.
@@ -319,4 +323,4 @@ pub fn healthy(pty: bool) -> Truth {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -58,10 +58,8 @@ enum Leader {
 enum Children {
     /// Descendants that outlive the leader, as the truth says (none if 0). Left by a delete.
     AsTruth,
-    /// A delete has asked them to go and kills them at this time.
+    /// A delete has asked them to go; at this time they are killed.
     Terminating { until_ms: u64 },
-    /// Killed.
-    Gone,
 }
 
 /// How a leader ended.
@@ -164,8 +162,7 @@ impl Process {
     pub fn tree_exited(&self, now_ms: u64) -> bool {
         let children_gone = match self.children {
             Children::AsTruth => self.truth.children == 0,
-            Children::Terminating { .. } => false,
-            Children::Gone => true,
+            Children::Terminating { until_ms } => until_ms <= now_ms,
         };
         children_gone && self.exit(now_ms).is_some()
     }
@@ -180,7 +177,7 @@ impl Process {
     #[must_use]
     pub fn state(&self, now_ms: u64) -> &'static str {
         match self.children {
-            Children::Terminating { .. } => "terminating",
+            Children::Terminating { until_ms } if until_ms > now_ms => "terminating",
             _ if self.exit(now_ms).is_some() => "exited",
             _ => "running",
         }
@@ -340,17 +337,14 @@ impl Process {
             _ => until_ms,
         };
         self.children = Children::Terminating { until_ms };
-        self.grace_over(now_ms)
+        self.deleting(now_ms)
     }
 
-    /// Looks whether the grace of a delete is over, and kills what is left if so.
-    pub fn grace_over(&mut self, now_ms: u64) -> Deleting {
+    /// Whether the delete is over; without one there is nothing to wait for.
+    #[must_use]
+    pub const fn deleting(&self, now_ms: u64) -> Deleting {
         match self.children {
             Children::Terminating { until_ms } if until_ms > now_ms => Deleting::Grace { until_ms },
-            Children::Terminating { .. } => {
-                self.children = Children::Gone;
-                Deleting::Done
-            }
             _ => Deleting::Done,
         }
     }

@@ -120,8 +120,8 @@ fn descendants_outlive_the_leader_until_the_grace_is_over() {
         Deleting::Grace { until_ms }
     );
     assert_eq!(process.view(1100).state, "terminating");
-    assert_eq!(process.grace_over(1499), Deleting::Grace { until_ms });
-    assert_eq!(process.grace_over(1500), Deleting::Done);
+    assert_eq!(process.deleting(1499), Deleting::Grace { until_ms });
+    assert_eq!(process.deleting(1500), Deleting::Done);
     assert!(process.view(1500).tree_exited);
 }
 

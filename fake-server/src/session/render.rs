@@ -1,0 +1,299 @@
+//! From what the world says and what the scenario wants instead to an answer on the wire.
+
+use super::{
+    Act, Answer, Arrival, RawAnswer, RawBody,
+    faults::is_mute,
+    reply::{self, Reply},
+};
+use crate::{
+    script::{
+        expand::{expand, substitute},
+        model::{Behaviour, Chunks, Content, Plan, Redirect, Segments},
+    },
+    wire::{Call, Problem, envelope},
+    wirelog::Names,
+};
+use serde_json::{Map, Value};
+
+/// What an answer is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) names: &'a Names,
+    pub(super) arrival: &'a Arrival,
+    /// The request's cursor.
+    pub(super) after: u64,
+}
+
+/// An answer before it is known who writes it.
+#[derive(Clone, Debug)]
+struct Draft {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: RawBody,
+    heartbeat_ms: u64,
+    follows: Option<super::Follow>,
+}
+
+impl Draft {
+    const fn new(status: u16, body: RawBody) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body,
+            heartbeat_ms: 0,
+            follows: None,
+        }
+    }
+
+    fn typed(status: u16, media_type: &str, body: Vec<u8>) -> Self {
+        Self::new(status, RawBody::Bytes(body)).with("content-type", media_type)
+    }
+
+    fn json(status: u16, body: &Value) -> Self {
+        Self::typed(status, "application/json", body.to_string().into_bytes())
+    }
+
+    fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+/// What to do under a behaviour (the default one is faithful). `said` is what the world says, as far as
+/// the behaviour needs it.
+pub(super) fn act(
+    context: Context<'_>,
+    behaviour: &Behaviour,
+    said: Option<Result<Reply, Problem>>,
+) -> Act {
+    if let Some(cut) = behaviour.cut {
+        return Act::Cut(cut);
+    }
+    if let Some(ms) = behaviour.hold_ms.filter(|_| is_mute(behaviour)) {
+        return Act::Hold { ms };
+    }
+    let names = context.names;
+    let status = behaviour.status.unwrap_or(200);
+    let streams = context.arrival.call == Some(Call::Connect) && (200..300).contains(&status);
+    let mut draft = match &behaviour.content {
+        Content::Faithful => match said {
+            Some(said) if behaviour.status.is_none_or(|status| status / 100 == 2) => draft_of(said),
+            // Below 200, and for redirects, there is no body to speak of.
+            _ if status < 400 => Draft::new(status, RawBody::Bytes(Vec::new())),
+            _ => Draft::json(status, &envelope::of_status(status)),
+        },
+        Content::Data { with, without } => changed(said, with, without, names),
+        Content::Text(text) => {
+            let body = substitute(text.as_bytes(), names);
+            Draft::typed(status, text_type(text, streams), body)
+        }
+        Content::Json(value) => {
+            let body = substitute(value.to_string().as_bytes(), names);
+            Draft::typed(status, "application/json", body)
+        }
+        Content::Bytes(bytes) => {
+            let media_type = if streams {
+                NDJSON
+            } else {
+                "application/octet-stream"
+            };
+            Draft::typed(status, media_type, bytes.to_vec())
+        }
+        Content::Endless(byte) => Draft::new(status, RawBody::Endless(*byte))
+            .with("content-type", if streams { NDJSON } else { "text/plain" }),
+        Content::Stream(steps) => {
+            let pieces = expand(context.plan, steps, context.after);
+            let mut draft =
+                Draft::new(status, RawBody::Pieces(pieces)).with("content-type", NDJSON);
+            draft.heartbeat_ms = context.plan.truth.heartbeat_ms;
+            draft
+        }
+        Content::Redirect(to) => {
+            Draft::new(302, RawBody::Bytes(Vec::new())).with("location", &location(*to, context))
+        }
+    };
+    if let Some(status) = behaviour.status {
+        draft.status = status;
+        if matches!(behaviour.content, Content::Faithful) && matches!(status, 204 | 205 | 304) {
+            draft.body = RawBody::Bytes(Vec::new());
+            draft.headers.retain(|(name, _)| name != "content-type");
+        }
+    }
+    finish(context, behaviour, draft)
+}
+
+const NDJSON: &str = "application/x-ndjson";
+
+fn text_type(text: &str, streams: bool) -> &'static str {
+    if text.trim_start().starts_with('<') {
+        "text/html; charset=utf-8"
+    } else if streams {
+        NDJSON
+    } else {
+        "text/plain; charset=utf-8"
+    }
+}
+
+fn draft_of(said: Result<Reply, Problem>) -> Draft {
+    match said {
+        Ok(Reply::Data {
+            status,
+            data,
+            headers,
+        }) => {
+            let (status, body) = reply::success(status, data);
+            headers
+                .into_iter()
+                .fold(Draft::json(status, &body), |draft, (name, value)| {
+                    draft.with(name, &value)
+                })
+        }
+        Ok(Reply::Bytes(body)) => Draft::typed(200, "application/octet-stream", body),
+        Ok(Reply::Stream {
+            pieces,
+            heartbeat_ms,
+            follows,
+        }) => {
+            let mut draft = Draft::new(200, RawBody::Pieces(pieces)).with("content-type", NDJSON);
+            draft.heartbeat_ms = heartbeat_ms;
+            draft.follows = follows;
+            draft
+        }
+        // The session keeps waits to itself until they are over.
+        Ok(Reply::Wait { .. }) => Draft::json(500, &envelope::of_status(500)),
+        Err(problem) => {
+            let (status, body) = reply::refusal(&problem);
+            let draft = Draft::json(status, &body);
+            match problem {
+                Problem::WrongMethod(allow) => draft.with("allow", allow),
+                _ => draft,
+            }
+        }
+    }
+}
+
+/// The faithful success envelope with its data changed; where the world says no, data of its own.
+fn changed(
+    said: Option<Result<Reply, Problem>>,
+    with: &Map<String, Value>,
+    without: &[String],
+    names: &Names,
+) -> Draft {
+    let (status, data) = match said {
+        Some(Ok(Reply::Data { status, data, .. })) => (status, data),
+        _ => (200, Value::Null),
+    };
+    let mut fields = match data {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    for (key, value) in with {
+        fields.insert(key.clone(), value.clone());
+    }
+    for key in without {
+        fields.shift_remove(key);
+    }
+    let body = envelope::success(Value::Object(fields)).to_string();
+    Draft::typed(
+        status,
+        "application/json",
+        substitute(body.as_bytes(), names),
+    )
+}
+
+fn location(to: Redirect, context: Context<'_>) -> String {
+    let (names, target) = (context.names, context.arrival.target.as_str());
+    match to {
+        // Without TLS there is no lower scheme to go to: the trap stands for it.
+        Redirect::OtherOrigin | Redirect::Downgrade => format!("{}{target}", names.trap_url),
+        // The same resource under another URL, so that a client that follows gets somewhere and is seen.
+        Redirect::SameOrigin => {
+            let mark = if target.contains('?') { '&' } else { '?' };
+            format!("{}{target}{mark}redirected=1", names.base_url)
+        }
+        Redirect::Loop => format!("{}{target}", names.base_url),
+    }
+}
+
+fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act {
+    draft.headers.push((
+        "x-request-id".to_owned(),
+        format!("req_{:026}", context.arrival.index + 1),
+    ));
+    let set_by_hand = set_headers(&mut draft.headers, &behaviour.headers, context.names);
+    let reason = behaviour.reason.as_ref().map_or_else(
+        || envelope::reason(draft.status).to_owned(),
+        |reason| {
+            String::from_utf8_lossy(&substitute(reason.as_bytes(), context.names)).into_owned()
+        },
+    );
+    let plain = behaviour.reason.is_none()
+        && !set_by_hand
+        && !behaviour.http10
+        && behaviour.content_length.is_none()
+        && !behaviour.transfer_encoding_also
+        && behaviour.encoding.is_none()
+        && behaviour.segments == Segments::default()
+        && behaviour.chunks == Chunks::default()
+        && (200..=599).contains(&draft.status);
+    match draft.body {
+        RawBody::Bytes(body) if plain && (body.is_empty() || !bodyless(draft.status)) => {
+            Act::Answer(Answer {
+                status: draft.status,
+                reason,
+                headers: draft.headers,
+                body,
+            })
+        }
+        body => Act::Raw(RawAnswer {
+            http10: behaviour.http10,
+            status: draft.status,
+            reason,
+            headers: draft.headers,
+            body,
+            content_length: behaviour.content_length,
+            transfer_encoding_also: behaviour.transfer_encoding_also,
+            encoding: behaviour.encoding,
+            segments: behaviour.segments.clone(),
+            chunks: behaviour.chunks.clone(),
+            heartbeat_ms: draft.heartbeat_ms,
+            follows: draft.follows,
+        }),
+    }
+}
+
+const fn bodyless(status: u16) -> bool {
+    matches!(status, 204 | 205 | 304)
+}
+
+/// Puts the scenario's headers in the place of those of the same name (no value: none). Says whether
+/// one of them needs a writer that lets anything pass.
+fn set_headers(
+    headers: &mut Vec<(String, String)>,
+    wanted: &[(String, Vec<String>)],
+    names: &Names,
+) -> bool {
+    let mut by_hand = false;
+    for (name, values) in wanted {
+        let name = name.to_ascii_lowercase();
+        headers.retain(|(other, _)| *other != name);
+        by_hand |= matches!(
+            name.as_str(),
+            "content-length" | "transfer-encoding" | "connection" | "content-encoding" | "upgrade"
+        ) || !name.bytes().all(is_token);
+        for value in values {
+            let value = substitute(value.as_bytes(), names);
+            let value = String::from_utf8_lossy(&value).into_owned();
+            by_hand |= !value
+                .bytes()
+                .all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
+            headers.push((name.clone(), value));
+        }
+    }
+    by_hand
+}
+
+const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'!' | b'~' | b'+')
+}

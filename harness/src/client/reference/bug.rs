@@ -309,6 +309,14 @@ mod tests {
     }
 
     #[test]
+    fn each_breaks_a_requirement_of_the_contract() {
+        for bug in Bug::ALL {
+            let id = bug.caught_by();
+            assert!(crate::contract::requirement(id).is_some(), "{bug}: {id}");
+        }
+    }
+
+    #[test]
     fn the_mutants_asked_for_are_there() {
         let there: BTreeSet<_> = Bug::ALL.iter().map(|bug| bug.mutant()).collect();
         for wanted in [

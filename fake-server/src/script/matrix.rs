@@ -18,6 +18,8 @@ const MAX_LABEL: usize = 40;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Matrix {
     axes: Vec<Axis>,
+    /// A name whose values cannot be read: what uses it cannot be read either.
+    broken: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -48,15 +50,21 @@ impl Matrix {
                 Some(axes) => {
                     for entry in axes {
                         names.push((&entry.key, &entry.key_span));
-                        matrix.axes.extend(axis(entry, gather));
+                        match axis(entry, gather) {
+                            Some(axis) => matrix.axes.push(axis),
+                            None => matrix.broken = true,
+                        }
                     }
                 }
-                None => super::read::wrong(
-                    &table.node,
-                    gather,
-                    "a table of lists",
-                    "[matrix] and below it how = [\"fin\", \"reset\"]",
-                ),
+                None => {
+                    matrix.broken = true;
+                    super::read::wrong(
+                        &table.node,
+                        gather,
+                        "a table of lists",
+                        "[matrix] and below it how = [\"fin\", \"reset\"]",
+                    );
+                }
             }
         }
         let mut texts = Vec::new();
@@ -104,13 +112,16 @@ impl Matrix {
                     format!("this matrix has more than {MAX_INSTANCES} instances"),
                 )
                 .help("fewer values, or several files");
-            matrix.axes.clear();
+            matrix.broken = true;
         }
         matrix
     }
 
     /// The file once for each combination; the last name varies fastest.
     pub(super) fn instances(&self, root: &Node) -> Vec<Instance> {
+        if self.broken {
+            return Vec::new();
+        }
         let mut picks: Vec<Vec<usize>> = vec![Vec::new()];
         for axis in &self.axes {
             picks = picks
@@ -156,7 +167,9 @@ impl Matrix {
     }
 }
 
+/// A list of values, or a table of values with names for the id. Nothing when it was wrong.
 fn axis(entry: &Entry, gather: &mut Gather) -> Option<Axis> {
+    let before = gather.count();
     if !is_name(&entry.key) {
         gather
             .at(
@@ -164,39 +177,49 @@ fn axis(entry: &Entry, gather: &mut Gather) -> Option<Axis> {
                 "a name of a matrix is small letters, digits and hyphens",
             )
             .help("as in how = [\"fin\", \"reset\"], used as \"$how\"");
-        return None;
     }
-    let Value::List(items) = &entry.node.value else {
-        super::read::wrong(
-            &entry.node,
-            gather,
-            "a list of values",
-            "as in how = [\"fin\", \"reset\"]",
-        );
-        return None;
+    let values = match &entry.node.value {
+        Value::List(items) => listed(items, gather),
+        Value::Table(named) => labelled(named, gather),
+        _ => {
+            super::read::wrong(
+                &entry.node,
+                gather,
+                "a list of values",
+                "as in how = [\"fin\", \"reset\"]",
+            );
+            return None;
+        }
     };
-    if items.is_empty() {
+    if values.is_empty() && gather.count() == before {
         gather
             .at(
                 &entry.node.span,
                 "no values, so no instance of this file would ever run",
             )
             .help("as in how = [\"fin\", \"reset\"]");
-        return None;
     }
+    (gather.count() == before).then(|| Axis {
+        name: entry.key.clone(),
+        values,
+    })
+}
+
+/// `how = ["fin", "reset"]`: each value is its own part of the id.
+fn listed(items: &[Node], gather: &mut Gather) -> Vec<(Node, String)> {
     let mut values: Vec<(Node, String)> = Vec::new();
     for item in items {
-        let label = match &item.value {
+        let text = match &item.value {
             Value::Text(text) => text.clone(),
             Value::Integer(number) => number.to_string(),
             Value::Float(number) => number.to_string(),
             Value::Flag(flag) => flag.to_string(),
-            _ => {
+            Value::Date(_) | Value::List(_) | Value::Table(_) => {
                 super::read::wrong(
                     item,
                     gather,
                     "text or a number",
-                    "values become part of the id: [how=fin]",
+                    "give other values names, which then stand in the id: how = { short = [1, 2], long = [300] }",
                 );
                 continue;
             }
@@ -205,27 +228,42 @@ fn axis(entry: &Entry, gather: &mut Gather) -> Option<Axis> {
             gather
                 .at(
                     &item.span,
-                    format!("`{}` is here twice", suggest::short(&label)),
+                    format!("`{}` is here twice", suggest::short(&text)),
                 )
                 .context(&first.span, "first here")
                 .help("each value once");
             continue;
         }
-        let label = id_part(&label);
-        let same = |label: &str| values.iter().any(|(_, known)| known == label);
+        let label = id_part(&text);
         let mut unlike = label.clone();
         let mut number = 2;
-        while same(&unlike) {
+        while values.iter().any(|(_, known)| *known == unlike) {
             unlike = format!("{label}-{number}");
             number += 1;
         }
         values.push((item.clone(), unlike));
     }
-    Some(Axis {
-        name: entry.key.clone(),
-        values,
-    })
-    .filter(|axis| !axis.values.is_empty())
+    values
+}
+
+/// `how = { clean = "fin", rude = "reset" }`: the names stand in the id, the values can be anything.
+fn labelled(named: &[Entry], gather: &mut Gather) -> Vec<(Node, String)> {
+    let mut values = Vec::new();
+    for entry in named {
+        if id_part(&entry.key) != entry.key {
+            gather
+                .at(
+                    &entry.key_span,
+                    format!("`{}` cannot be part of an id", suggest::short(&entry.key)),
+                )
+                .help(format!(
+                    "letters, digits and . _ + -, at most {MAX_LABEL}: `{}`",
+                    id_part(&entry.key)
+                ));
+        }
+        values.push((entry.node.clone(), entry.key.clone()));
+    }
+    values
 }
 
 /// A value as a part of an id: what a shell or a pattern could misread becomes a hyphen.
@@ -285,5 +323,27 @@ fn put(
             .iter_mut()
             .for_each(|entry| put(&mut entry.node, chosen, substituted)),
         _ => {}
+    }
+}
+
+/// The values of one name, for the schema.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Values;
+
+impl super::read::Read for Values {
+    fn read(_: &Node, _: &mut Gather) -> Option<Self> {
+        // `Matrix::read` has read them before anything else.
+        Some(Self)
+    }
+
+    fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [
+            {
+                "type": "array",
+                "items": { "type": ["string", "number", "boolean"] },
+                "minItems": 1,
+            },
+            { "type": "object", "minProperties": 1 },
+        ] })
     }
 }

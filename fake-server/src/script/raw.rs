@@ -3,6 +3,7 @@
 
 use super::{
     forms::{Cursor, Cuts, ExitForm, Send},
+    matrix::Values,
     mistakes::Gather,
     model::{
         Attempts, CancelPoint, Chunks, Coding, ConnectionUse, CutPoint, Effect, End, FrameRef,
@@ -35,8 +36,8 @@ table! {
         needs = "needs": List<Named<Capability>>,
         /// When the trial gives up waiting; default "10s".
         deadline = "deadline": Millis,
-        /// Values that "$name" stands for anywhere in the file; one instance for each combination.
-        matrix = "matrix": Free<Node>,
+        /// Values that "$name" stands for anywhere in the file, as a list or, with names for the id, as a table; one instance for each combination.
+        matrix = "matrix": Free<Values>,
         /// The op's own fields.
         job = "job": RawJob,
         /// The truth: what the process really writes and how it ends.

@@ -194,7 +194,7 @@ fn behaviour(
         status: status.map(|status| status.value),
         reason: raw.reason.as_ref().map(|reason| reason.value.clone()),
         headers: headers(raw, gather),
-        content: content(raw, attempts, facts, needs, around, gather),
+        content: content(raw, on, attempts, facts, needs, around, gather),
         effect: raw.effect.as_ref().map(|effect| effect.value.0),
         segments: segments(raw, on, facts, gather),
         chunks: match raw.chunks.as_ref().map(|at| &at.value) {
@@ -269,19 +269,6 @@ fn check_together(raw: &RawFault, on: Option<Call>, gather: &mut Gather) {
             )
             .context(silent_place, "here")
             .help(help);
-    }
-    if let Some((_, place)) = of(&["stream"])
-        && on != Some(Call::Connect)
-    {
-        gather
-            .at(
-                &place,
-                format!(
-                    "the answer of {} has no frames",
-                    on.map_or("any call", Call::name)
-                ),
-            )
-            .help("a stream answers `connect`; other calls have `body` or `data`");
     }
     if let (Some((_, place)), Some(call)) = (of(&["effect"]), on)
         && !has_effect(call)
@@ -390,6 +377,7 @@ fn check_field_text(text: &At<String>, what: &str, gather: &mut Gather) {
 
 fn content(
     raw: &RawFault,
+    on: Option<Call>,
     attempts: Attempts,
     facts: &Facts<'_>,
     needs: &mut BTreeSet<Capability>,
@@ -397,7 +385,7 @@ fn content(
     gather: &mut Gather,
 ) -> Content {
     if let Some(stream) = &raw.stream {
-        let steps: Vec<Step> = steps::build(stream, attempts, facts, needs, gather);
+        let steps: Vec<Step> = steps::build(stream, on, attempts, facts, needs, gather);
         return Content::Stream(steps);
     }
     if let Some(redirect) = &raw.redirect {

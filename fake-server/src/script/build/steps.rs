@@ -12,7 +12,7 @@ use crate::{
         suggest::{instead, listed, short},
         words::Wait,
     },
-    wire::{Blob, Op, call::Capability, frame},
+    wire::{Blob, Call, Op, call::Capability, frame},
 };
 use std::{collections::BTreeSet, ops::Range};
 
@@ -73,6 +73,7 @@ impl Level {
 
 pub(super) fn build(
     stream: &At<Vec<At<RawStep>>>,
+    on: Option<Call>,
     attempts: Attempts,
     facts: &Facts<'_>,
     needs: &mut BTreeSet<Capability>,
@@ -83,6 +84,7 @@ pub(super) fn build(
         facts,
         needs,
         gather,
+        on,
         first_answer: attempts.first() == 1,
         newest: 0,
         exited: false,
@@ -139,6 +141,8 @@ struct Reader<'a, 'b> {
     facts: &'a Facts<'a>,
     needs: &'b mut BTreeSet<Capability>,
     gather: &'b mut Gather,
+    /// The call that is answered.
+    on: Option<Call>,
     /// No earlier answer can have brought frames.
     first_answer: bool,
     /// The newest true frame that was sent so far.
@@ -158,6 +162,9 @@ impl Reader<'_, '_> {
                 .at(&at.span, format!("this step is never played: {what}"))
                 .context(place, "the end")
                 .help("take it out, or move it before the end");
+            return None;
+        }
+        if self.on != Some(Call::Connect) && self.of_connect(at, kind) {
             return None;
         }
         if !level.admits(kind) {
@@ -253,6 +260,21 @@ impl Reader<'_, '_> {
             "journal" => self.journal(raw),
             _ => None,
         }
+    }
+
+    /// Notes a step that only the answer of a connect can have.
+    fn of_connect(&mut self, at: &At<RawStep>, kind: &str) -> bool {
+        let raw = &at.value;
+        let framed = matches!(kind, "send" | "heartbeat" | "exit" | "error" | "journal")
+            || raw.is.is_some()
+            || raw.seq.is_some();
+        if framed {
+            let call = self.on.map_or("any call", Call::name);
+            self.gather
+                .at(&at.span, format!("the answer of {call} has no frames of the truth"))
+                .help("line, text, base64, frame, pause, trickle, every, loop, until and end can stand in any answer; the others in that of `connect`");
+        }
+        framed
     }
 
     /// Which kind of step this is; notes none, two, and what does not belong to it.

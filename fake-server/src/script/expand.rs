@@ -56,7 +56,7 @@ pub enum Piece {
         /// Milliseconds between two rounds; the first begins at once.
         every_ms: u64,
         /// One round.
-        pieces: Vec<Piece>,
+        pieces: Vec<Self>,
     },
     /// The answer ends so.
     End(End),

@@ -145,7 +145,7 @@ impl Session {
         let plan = Arc::clone(&self.plan);
         let fault = fault_of(&plan, arrival);
         let effect = fault.is_none_or(|fault| faults::takes_effect(&fault.behaviour));
-        let needed = fault.is_none_or(|fault| needs_world(fault));
+        let needed = fault.is_none_or(needs_world);
         let said = if effect || needed {
             Some(self.ask(arrival, &target, request, effect, now_ms))
         } else {
@@ -295,7 +295,7 @@ impl Session {
             after,
         };
         let fault = fault_of(&self.plan, arrival);
-        if fault.is_none_or(|fault| needs_world(fault))
+        if fault.is_none_or(needs_world)
             && let Some(Ok(Reply::Wait {
                 until_ms,
                 goal,

@@ -25,7 +25,7 @@ pub(super) fn exec(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let request = Exec::read(ask.body, &sandbox.declared())?;
     let truth = world
         .exec_truth()
-        .map_or_else(|| healthy(false), |truth| Truth::clone(truth));
+        .map_or_else(|| healthy(false), Truth::clone);
     let (code, exit_pause_ms) = match &truth.exit {
         TruthExit::Status {
             code,

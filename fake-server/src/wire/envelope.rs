@@ -97,11 +97,17 @@ pub const fn reason(status: u16) -> &'static str {
         505 => "HTTP Version Not Supported",
         507 => "Insufficient Storage",
         511 => "Network Authentication Required",
-        100..=199 => "Informational",
-        200..=299 => "Success",
-        300..=399 => "Redirection",
-        400..=499 => "Client Error",
-        500..=599 => "Server Error",
+        _ => class(status),
+    }
+}
+
+const fn class(status: u16) -> &'static str {
+    match status / 100 {
+        1 => "Informational",
+        2 => "Success",
+        3 => "Redirection",
+        4 => "Client Error",
+        5 => "Server Error",
         _ => "Unknown",
     }
 }

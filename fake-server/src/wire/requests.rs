@@ -78,7 +78,7 @@ impl CreateSandbox {
         }
         if fields
             .value("bandwidth_quota_bytes")
-            .is_some_and(|quota| quota != Value::from(0))
+            .is_some_and(|quota| quota != 0)
         {
             fields.wrong("bandwidth_quota_bytes", "cannot be set at creation");
         }

@@ -1,0 +1,650 @@
+#!/usr/bin/env python3
+"""A small CreateOS client that keeps the whole contract, and the adapter that lets the harness ask it.
+
+Python 3.10 or later, standard library only. Read it from top to bottom:
+
+    1  Errors     what a caller is told
+    2  Patience   how long a call may go on: its deadline, and whether it was cancelled
+    3  HTTP       one request a connection, framing taken at its word, every wait bounded
+    4  Frames     bytes to lines, lines to frames, nothing guessed
+    5  Client     execute, follow, connect
+    6  Adapter    the same three as jobs, one thread each, JSON lines on stdin and stdout
+
+The client stands alone: sections 1 to 5 know nothing of the harness. Copy it, or copy section 6 and put your
+own client in the place of this one.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+VERSION = "1.0.0"
+
+MAX_RECONNECTS = 3  # in all, whatever progress is made between
+RECONNECT_DELAY = 0.25  # seconds between two connects
+MAX_LINE = 1 << 20  # bytes between two LF
+MAX_SEQ = (1 << 53) - 1  # the largest whole number that every JSON parser keeps exact
+BLOCK = 64 << 10  # bytes read at once
+MAX_HEAD = 64 << 10  # bytes of a status line with its headers
+MAX_ANSWER = 1 << 20  # bytes of a JSON answer
+INPUT_SIZE = 256 << 10  # bytes of stdin in one request, as the server allows
+CLEANUP_TIMEOUT = 1.0  # seconds for deleting a process, beyond the call's own deadline
+GRACE_MS = 200  # milliseconds a process tree has between SIGTERM and SIGKILL
+
+
+# --- 1  Errors -----------------------------------------------------------------------------------
+
+
+class Failure(Exception):
+    """The call failed. The message is ours alone: no text of the server is ever quoted in it."""
+
+    def __init__(self, kind: str, message: str, status: int | None = None, cause: Failure | None = None):
+        super().__init__(message)
+        self.kind, self.message, self.status, self.cause = kind, message, status, cause
+
+
+class TimedOut(Exception):
+    """The caller's deadline passed."""
+
+
+class Cancelled(Exception):
+    """The caller does not want it any more."""
+
+
+class Broken(Exception):
+    """The transport failed, or the answer stopped before its framing said so. Often worth another try."""
+
+
+# --- 2  Patience ---------------------------------------------------------------------------------
+
+
+class Patience:
+    """How long a call may go on. Every wait asks it first, so none outlives the deadline or a cancel."""
+
+    def __init__(self, seconds: float | None = None):
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+
+    def left(self) -> float | None:
+        """Seconds left, None for no limit. Raises when there are none."""
+        if self._cancelled.is_set():
+            raise Cancelled
+        if self._end is None:
+            return None
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimedOut
+        return left
+
+    def sleep(self, seconds: float) -> None:
+        left = self.left()
+        self._cancelled.wait(seconds if left is None else min(seconds, left))
+        self.left()
+
+    def cancel(self) -> None:
+        """May be called from any thread; wakes whoever waits."""
+        with self._lock:
+            self._cancelled.set()
+            if self._socket is not None:
+                try:
+                    self._socket.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass  # not connected yet, or no longer
+
+    def watch(self, waiting: socket.socket | None) -> None:
+        """The socket that a cancel has to wake."""
+        with self._lock:
+            self._socket = waiting
+        if waiting is not None:
+            self.left()
+
+
+# --- 3  HTTP -------------------------------------------------------------------------------------
+
+
+class Response:
+    """One request and its answer, on a connection of its own.
+
+    Redirects are not followed and nothing is decoded: what the status and the headers say is for the caller.
+    """
+
+    def __init__(self, base: str, key: str, method: str, path: str, patience: Patience, body: Any = None):
+        self._patience = patience
+        self._buffer, self._at = b"", 0
+        url = urlsplit(base)
+        content = b"" if body is None else json.dumps(body).encode()
+        head = [
+            f"{method} {url.path.rstrip('/')}{path} HTTP/1.1",
+            f"Host: {url.netloc}",
+            f"X-Api-Key: {key}",
+            f"User-Agent: createos-python-follow/{VERSION}",
+            "Accept-Encoding: identity",
+            "Connection: close",
+        ]
+        if body is not None:
+            head += ["Content-Type: application/json"]
+        if method == "POST":
+            head += [f"Content-Length: {len(content)}"]
+        request = "\r\n".join(head + ["", ""]).encode() + content
+        try:
+            self._socket = socket.create_connection((url.hostname, url.port or 80), timeout=patience.left())
+        except OSError as error:
+            raise self._reason(error) from None
+        try:
+            patience.watch(self._socket)
+            self._wait(self._socket.sendall, request)
+            self._read_head()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Response:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._patience.watch(None)
+        self._socket.close()
+
+    def body(self) -> Iterator[bytes]:
+        """The body's bytes as they come. Ends where the framing says that it ends; raises Broken before."""
+        coding = self.headers.get("transfer-encoding", "").lower()
+        length = self.headers.get("content-length")
+        if self.status in (204, 304):
+            return
+        if coding:
+            if coding != "chunked":
+                raise Broken
+            yield from self._chunks()
+        elif length is not None:
+            if not re.fullmatch("[0-9]{1,18}", length):
+                raise Broken
+            yield from self._exactly(int(length))
+        else:
+            while block := self._take(BLOCK):
+                yield block
+
+    def answer(self) -> Any:
+        """A whole JSON body. Raises Broken, or ValueError for what is none."""
+        content = b""
+        for block in self.body():
+            content += block
+            if len(content) > MAX_ANSWER:
+                raise ValueError("too long")
+        return parse(content)
+
+    def _read_head(self) -> None:
+        self.status = 0
+        while self.status < 200:  # 1xx: the answer is still to come
+            status, *lines = self._lines_until_blank()
+            match = re.fullmatch(r"HTTP/1\.[01] ([1-5][0-9]{2})(?: .*)?", status)
+            if not match:
+                raise Broken
+            self.status, self.headers = int(match[1]), {}
+            for line in lines:
+                name, colon, value = line.partition(":")
+                if not colon:
+                    raise Broken
+                before = self.headers.get(name.lower())
+                self.headers[name.lower()] = value.strip() if before is None else f"{before}, {value.strip()}"
+
+    def _chunks(self) -> Iterator[bytes]:
+        while True:
+            match = re.fullmatch(r"([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?", self._line())
+            if not match:
+                raise Broken
+            size = int(match[1], 16)
+            if size == 0:
+                while self._line():
+                    pass  # trailers
+                return
+            yield from self._exactly(size)
+            if self._line():
+                raise Broken
+
+    def _exactly(self, size: int) -> Iterator[bytes]:
+        while size:
+            block = self._take(size)
+            if not block:
+                raise Broken
+            size -= len(block)
+            yield block
+
+    def _lines_until_blank(self) -> list[str]:
+        lines: list[str] = []
+        while (line := self._line()) or not lines:
+            lines.append(line)
+            if sum(map(len, lines)) > MAX_HEAD:
+                raise Broken
+        return lines
+
+    def _line(self) -> str:
+        while (end := self._buffer.find(b"\n", self._at)) < 0:
+            if len(self._buffer) - self._at > MAX_HEAD or not self._fill():
+                raise Broken
+        line, self._at = self._buffer[self._at : end], end + 1
+        return line.removesuffix(b"\r").decode("latin-1")
+
+    def _take(self, limit: int) -> bytes:
+        """At most so many bytes, as soon as there are any; none at the end."""
+        if self._at == len(self._buffer):
+            self._fill()
+        block = self._buffer[self._at : self._at + limit]
+        self._at += len(block)
+        return block
+
+    def _fill(self) -> bool:
+        """Waits for more. False: the server has closed."""
+        more = self._wait(self._socket.recv, BLOCK)
+        self._buffer, self._at = self._buffer[self._at :] + more, 0
+        return bool(more)
+
+    def _wait(self, act: Callable[..., Any], argument: Any) -> Any:
+        """Does one thing with the socket, within what is left of the caller's patience."""
+        self._socket.settimeout(self._patience.left())
+        try:
+            done = act(argument)
+        except OSError as error:
+            raise self._reason(error) from None
+        self._patience.left()  # a cancel looks like the end of the answer
+        return done
+
+    def _reason(self, error: OSError) -> Exception:
+        """Why a wait failed: a cancel or our own deadline, or else the transport."""
+        limited = self._patience.left() is not None
+        return TimedOut() if limited and isinstance(error, TimeoutError) else Broken()
+
+
+# --- 4  Frames -----------------------------------------------------------------------------------
+
+BLANK = b" \t\r"  # what JSON calls white space, less the LF
+BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+SIGNAL = re.compile("SIG[A-Z0-9]+")
+PROCESS_ID = re.compile("[A-Za-z0-9_-]{1,200}")
+
+
+def parse(text: bytes | bytearray) -> Any:
+    """JSON, strictly: whole numbers exact, no NaN and no Infinity, no key twice, UTF-8 without a guess."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(pairs)
+        if len(fields) != len(pairs):
+            raise ValueError("a key twice")
+        return fields
+
+    def finite(number: str) -> float:
+        if math.isinf(value := float(number)):
+            raise ValueError("a number beyond all")
+        return value
+
+    def refuse(word: str) -> Any:
+        raise ValueError(word)
+
+    return json.loads(text.decode(), object_pairs_hook=once, parse_float=finite, parse_constant=refuse)
+
+
+def whole(value: Any) -> bool:
+    """A whole number. For Python True is one too; 5.0 is none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def frame_of(line: bytes | bytearray) -> dict[str, Any]:
+    try:
+        frame = parse(line)
+    except (ValueError, RecursionError):
+        frame = None
+    if not isinstance(frame, dict):
+        raise Failure("frame-invalid", "a line of the process stream is no JSON object")
+    return frame
+
+
+def lines_of(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines, ended by LF and by nothing else. Blank ones are left out.
+
+    A last line without LF counts if the body ended as its framing promised and the line is whole.
+    """
+    line = bytearray()
+    for block in blocks:
+        for number, part in enumerate(block.split(b"\n")):
+            if number:  # an LF stands before this part
+                if line.strip(BLANK):
+                    yield bytes(line)
+                line.clear()
+            line += part
+            if len(line) > MAX_LINE:
+                raise Failure("frame-too-large", "a line of the process stream is too long")
+    if line.strip(BLANK):
+        try:
+            frame_of(line)
+        except Failure:
+            raise Broken from None  # the body ended inside a line
+        yield bytes(line)
+
+
+def bytes_of(frame: dict[str, Any]) -> bytes:
+    text = frame.get("data_base64")
+    if not isinstance(text, str) or not BASE64.fullmatch(text):
+        raise Failure("output-invalid", "process output is not valid base64")
+    return base64.b64decode(text)
+
+
+def exit_of(frame: dict[str, Any]) -> tuple[int | None, str | None]:
+    code, signal = frame.get("exit_code"), frame.get("signal")
+    if not whole(code) or not 0 <= code <= 255:
+        code = None
+    if not isinstance(signal, str) or not SIGNAL.fullmatch(signal):
+        signal = None
+    if code is None and signal is None:
+        raise Failure("exit-status-missing", "the process ended without a valid exit status")
+    return code, signal
+
+
+# --- 5  Client -----------------------------------------------------------------------------------
+
+Sink = Callable[[str, bytes], None]  # takes output as it arrives: the stream's name and the bytes
+
+
+class Client:
+    """A client for one sandbox. Its calls may run in as many threads as you like."""
+
+    def __init__(self, base: str, key: str, sandbox: str):
+        self._base, self._key = base, key
+        self._processes = f"/v1/sandboxes/{quote(sandbox, safe='')}/processes"
+
+    def execute(
+        self,
+        command: list[str],
+        patience: Patience,
+        sink: Sink,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        stdin: bytes = b"",
+    ) -> tuple[int | None, str | None]:
+        """Runs a command to its end: its exit code or signal. If anything fails, the process tree is gone, or
+        the failure says that this could not be confirmed."""
+        process = self._create(command, cwd, env, patience)
+        try:
+            self._feed(process, stdin, patience)
+            return self.follow(process, 0, patience, sink)
+        except BaseException as error:
+            self._clean_up(process, error)
+            raise
+
+    def follow(self, process: str, after: int, patience: Patience, sink: Sink) -> tuple[int | None, str | None]:
+        """Hands over all output after a cursor, each byte once and in order, and tells how the process ended."""
+        cursor, attempts, last = after, 0, Failure("connection-failed", "the process output could not be reached")
+        while attempts <= MAX_RECONNECTS:
+            if attempts:
+                patience.sleep(RECONNECT_DELAY)
+            attempts += 1
+            try:
+                response = self._connect(process, cursor, patience)
+            except Broken:
+                last = Failure("connection-failed", "the process output could not be reached")
+                continue
+            with response:
+                if response.status == 429 or response.status >= 500:
+                    last = Failure("connection-failed", f"the process output was refused (HTTP {response.status})")
+                    continue
+                self._check(response)
+                try:
+                    for line in lines_of(response.body()):
+                        frame = frame_of(line)
+                        match frame.get("type"):
+                            case "data":
+                                cursor = self._accept(frame, cursor, sink)
+                            case "exit":
+                                return exit_of(frame)
+                            case "heartbeat":
+                                pass
+                            case "error" if frame.get("error") == "output_offset_expired":
+                                raise Failure("output-evicted", "output was evicted before it could be read")
+                            case "error":
+                                raise Failure("stream-error", "the process stream reported an error")
+                            case _:
+                                raise Failure("unknown-event", "the process stream has an unknown event")
+                except Broken:
+                    pass
+                # However it ended, without an exit it was not the end.
+                last = Failure("stream-ended", "the process stream ended without an exit status")
+        raise last
+
+    def connect(self, process: str, after: int, patience: Patience) -> Iterator[dict[str, Any]]:
+        """One stream's events as they are, without any care for their order."""
+        try:
+            with self._connect(process, after, patience) as response:
+                self._check(response)
+                for line in lines_of(response.body()):
+                    frame = frame_of(line)
+                    if frame.get("type") == "data":
+                        bytes_of(frame)
+                    yield frame
+        except Broken:
+            raise Failure("transport", "the connection broke inside the process stream") from None
+
+    def _accept(self, frame: dict[str, Any], cursor: int, sink: Sink) -> int:
+        """One data frame: the cursor after it."""
+        seq, stream = frame.get("seq"), frame.get("stream")
+        if not whole(seq) or not 1 <= seq <= MAX_SEQ:
+            raise Failure("sequence-invalid", "a process sequence number is invalid")
+        if seq <= cursor:
+            return cursor  # seen before
+        if seq > cursor + 1:
+            raise Failure("sequence-gap", "the process output has a sequence gap")
+        if stream not in ("stdout", "stderr"):
+            raise Failure("output-invalid", "process output belongs to an unknown stream")
+        sink(stream, bytes_of(frame))
+        return seq
+
+    def _check(self, response: Response) -> None:
+        """A stream is a plain 200; the body of anything else is left unread."""
+        if response.status == 410:
+            raise Failure("output-evicted", "output was evicted before it could be read", 410)
+        if response.status != 200:
+            raise http_error("the process output was refused", response.status)
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Failure("transport", "the process stream has a content coding that was not asked for")
+
+    def _create(
+        self, command: list[str], cwd: str | None, env: dict[str, str] | None, patience: Patience
+    ) -> str:
+        """One POST, whatever happens: who repeats a create may run a command twice."""
+        body: dict[str, Any] = {"cmd": command[0], "args": command[1:]}
+        if cwd is not None:
+            body["cwd"] = cwd
+        if env:
+            body["env"] = env
+        unconfirmed = Failure("creation-unconfirmed", "the creation of the process could not be confirmed")
+        patience.left()
+        try:
+            with self._request("POST", "", patience, body) as response:
+                if 300 <= response.status < 500:
+                    raise http_error("the creation of the process was refused", response.status)
+                process = success(response).get("process_id")
+        except (Broken, TimedOut, Cancelled, ValueError, RecursionError):
+            raise unconfirmed from None
+        if not isinstance(process, str) or not PROCESS_ID.fullmatch(process):
+            raise unconfirmed
+        return process
+
+    def _feed(self, process: str, stdin: bytes, patience: Patience) -> None:
+        """Writes standard input and closes it. 409: the process has closed it or ended, which is its right."""
+        parts = [stdin[at : at + INPUT_SIZE] for at in range(0, len(stdin), INPUT_SIZE)]
+        calls = [("/input", {"data_base64": base64.b64encode(part).decode()}) for part in parts]
+        for path, body in [*calls, ("/stdin/close", None)]:
+            try:
+                with self._request("POST", f"/{process}{path}", patience, body) as response:
+                    if response.status != 409 and not 200 <= response.status < 300:
+                        raise http_error("the process did not take its standard input", response.status)
+            except Broken:
+                raise Failure("transport", "the connection broke while standard input was written") from None
+
+    def _clean_up(self, process: str, error: BaseException) -> None:
+        """Deletes the process tree, even after the deadline. Only a proof counts."""
+        try:
+            patience = Patience(CLEANUP_TIMEOUT)
+            with self._request("DELETE", f"/{process}?grace_ms={GRACE_MS}", patience) as response:
+                if response.status == 404 or success(response).get("tree_exited") is True:
+                    return
+        except (Broken, TimedOut, ValueError, RecursionError):
+            pass
+        if isinstance(error, TimedOut):
+            error = Failure("other", "the deadline passed")
+        elif isinstance(error, Cancelled):
+            error = Failure("other", "the call was cancelled")
+        cause = error if isinstance(error, Failure) else None
+        raise Failure(
+            "cleanup-unconfirmed", "the termination of the process is unconfirmed", cause=cause
+        ) from None
+
+    def _connect(self, process: str, after: int, patience: Patience) -> Response:
+        return self._request("GET", f"/{quote(process, safe='')}/connect?after={after}", patience)
+
+    def _request(self, method: str, path: str, patience: Patience, body: Any = None) -> Response:
+        return Response(self._base, self._key, method, self._processes + path, patience, body)
+
+
+def success(response: Response) -> dict[str, Any]:
+    """The data of a JSend success. Raises ValueError for anything else."""
+    if not 200 <= response.status < 300:
+        raise ValueError
+    envelope = response.answer()
+    data = envelope.get("data") if isinstance(envelope, dict) and envelope.get("status") == "success" else None
+    if not isinstance(data, dict):
+        raise ValueError
+    return data
+
+
+def http_error(what: str, status: int) -> Failure:
+    return Failure("http-error", f"{what} (HTTP {status})", status)
+
+
+# --- 6  Adapter ----------------------------------------------------------------------------------
+
+
+class Adapter:
+    """Takes jobs from one stream of lines and answers on another."""
+
+    def __init__(self, lines: Any, out: Any):
+        self._lines, self._out = lines, out
+        self._lock = threading.Lock()
+        self._running: dict[str, Patience] = {}
+
+    def run(self) -> None:
+        self._say(
+            "hello",
+            protocol=1,
+            client={"name": "python-follow", "version": VERSION, "language": "Python"},
+            capabilities=[
+                *("execute", "follow", "connect"),
+                *("live-output", "cancel", "timeout", "resume-stream"),
+            ],
+            profile={"cleanup-timeout-ms": int(CLEANUP_TIMEOUT * 1000)},
+        )
+        for line in self._lines:  # of a binary stream: split at LF only
+            message = json.loads(line)
+            match message.get("type"):
+                case "job":
+                    timeout = message.get("timeout_ms")
+                    patience = Patience(None if timeout is None else timeout / 1000)
+                    self._running[message["id"]] = patience
+                    threading.Thread(target=self._job, args=(message, patience), daemon=True).start()
+                case "cancel":
+                    if patience := self._running.get(message["id"]):
+                        patience.cancel()
+        for patience in list(self._running.values()):
+            patience.cancel()
+
+    def _job(self, job: dict[str, Any], patience: Patience) -> None:
+        output = {"stdout": bytearray(), "stderr": bytearray()}
+
+        def sink(stream: str, data: bytes) -> None:
+            output[stream] += data
+            self._say("output", id=job["id"], stream=stream, data_base64=encoded(data))
+
+        try:
+            result = self._ask(job, patience, sink)
+        except Failure as failure:
+            result = {"outcome": "error", "error": report(failure)}
+        except TimedOut:
+            result = {"outcome": "timed-out"}
+        except Cancelled:
+            result = {"outcome": "cancelled"}
+        except Exception as error:  # a bug of ours; its text could hold anything, so only its name is told
+            failure = Failure("other", f"internal error: {type(error).__name__}")
+            result = {"outcome": "error", "error": report(failure)}
+        if job.get("op") in ("execute", "follow"):
+            result |= {f"{stream}_base64": encoded(data) for stream, data in output.items()}
+        self._running.pop(job["id"], None)
+        self._say("result", id=job["id"], **result)
+
+    def _ask(self, job: dict[str, Any], patience: Patience, sink: Sink) -> dict[str, Any]:
+        client = Client(job["base_url"], job["api_key"], job["sandbox_id"])
+        match job.get("op"):
+            case "execute":
+                stdin = base64.b64decode(job.get("stdin_base64", ""))
+                status = client.execute(job["command"], patience, sink, job.get("cwd"), job.get("env"), stdin)
+            case "follow":
+                status = client.follow(job["process_id"], job.get("after", 0), patience, sink)
+            case "connect":
+                for frame in client.connect(job["process_id"], job.get("after", 0), patience):
+                    self._say("event", id=job["id"], **event(frame))
+                return {"outcome": "ended"}
+            case _:
+                raise Failure("unsupported", "this client has no such op")
+        return {"outcome": "exited", "exit_code": status[0], "signal": status[1]}
+
+    def _say(self, kind: str, **fields: Any) -> None:
+        line = json.dumps({"type": kind, **fields}).encode() + b"\n"
+        with self._lock:
+            self._out.write(line)
+            self._out.flush()
+
+
+def event(frame: dict[str, Any]) -> dict[str, Any]:
+    """A frame as an `event` message: its fields as they are, those that it does not have left out."""
+    names = ("seq", "stream", "data_base64", "exit_code", "signal", "error")
+    fields = {name: frame[name] for name in names if name in frame}
+    kind = frame.get("type")
+    if kind == "error":
+        fields["error"] = str(frame.get("error", ""))
+    # Half a character, written as an escape, is a text for Python alone.
+    fields = {
+        name: value.encode(errors="replace").decode() if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+    return {"kind": kind if kind in ("data", "exit", "heartbeat", "error") else "other", **fields}
+
+
+def report(failure: Failure) -> dict[str, Any]:
+    fields = {"kind": failure.kind, "message": failure.message}
+    if failure.status is not None:
+        fields["http_status"] = failure.status
+    if failure.cause is not None:
+        fields["cause"] = report(failure.cause)
+    return fields
+
+
+def encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--version"]:
+        print(VERSION)
+    else:
+        Adapter(sys.stdin.buffer, sys.stdout.buffer).run()

@@ -1,0 +1,597 @@
+//! Writes the wire log while a trial runs. What left is kept with the place on its connection where
+//! it ended, so that one number a connection (how many bytes the peer has acknowledged) says for
+//! every entry whether it arrived. The log as others see it is made from that when it is asked for.
+
+use crate::{
+    script::model::{Cut, FrameRef, Until},
+    wire::{Blob, Call},
+    wirelog::{
+        AnswerEnd, Connection, Exchange, LedgerEntry, Micros, Names, Payload, Refusal, Request,
+        Segmented, Sent, TrapRequest, WireLog,
+    },
+};
+
+/// The place of an entry that has not left yet: beyond every acknowledgement.
+const NOWHERE: u64 = u64::MAX;
+
+/// The log of one trial in the making.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    names: Names,
+    lines: Vec<Line>,
+    exchanges: Vec<Told>,
+    trap: Vec<TrapRequest>,
+    refusals: Vec<Refusal>,
+    room: u64,
+    dropped: u64,
+}
+
+/// A connection.
+#[derive(Debug)]
+struct Line {
+    seen: Connection,
+    /// Bytes sent on it that the peer has acknowledged.
+    acked: u64,
+    exchanges: u32,
+    /// Its unfinished exchange.
+    current: Option<usize>,
+}
+
+/// An exchange.
+#[derive(Debug)]
+struct Told {
+    connection: u32,
+    number: u32,
+    call: Option<Call>,
+    attempt: u32,
+    request: Request,
+    fault: Option<usize>,
+    entries: Vec<Entry>,
+    head_us: Micros,
+    last_sent_us: Option<Micros>,
+    client_closed_us: Option<Micros>,
+    segmented: Option<Segmented>,
+}
+
+/// Something that left, and where on the connection.
+#[derive(Debug)]
+enum Entry {
+    Head {
+        http10: bool,
+        status: u16,
+        reason: String,
+        headers: Vec<(String, String)>,
+    },
+    Frames {
+        from: u64,
+        /// Last seq and place of each write.
+        marks: Vec<(u64, u64)>,
+    },
+    Bytes {
+        what: Payload,
+        bytes: Vec<u8>,
+        framed: bool,
+        /// Length so far (of what was kept) and place of each write.
+        marks: Vec<(usize, u64)>,
+    },
+    Waited(Until),
+    End {
+        how: AnswerEnd,
+        place: u64,
+        /// Known once and for all (a reset); else it follows from the place.
+        acked: Option<bool>,
+    },
+}
+
+/// What is told of bytes that have left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Note {
+    /// Whole true frames, consecutive.
+    Frames {
+        /// First seq.
+        from: u64,
+        /// Last seq.
+        to: u64,
+    },
+    /// Other payload.
+    Bytes {
+        /// What it is.
+        what: Payload,
+        /// The payload.
+        bytes: Vec<u8>,
+        /// Inside what the framing announces.
+        framed: bool,
+        /// It goes on with the entry before.
+        continues: bool,
+    },
+}
+
+impl Recorder {
+    pub(super) const fn new(names: Names, limit_bytes: u64) -> Self {
+        Self {
+            names,
+            lines: Vec::new(),
+            exchanges: Vec::new(),
+            trap: Vec::new(),
+            refusals: Vec::new(),
+            room: limit_bytes,
+            dropped: 0,
+        }
+    }
+
+    /// A connection was accepted; its number.
+    pub(super) fn accepted(&mut self, now: Micros) -> u32 {
+        let number = u32::try_from(self.lines.len() + 1).unwrap_or(u32::MAX);
+        self.lines.push(Line {
+            seen: Connection {
+                number,
+                accepted_us: now,
+                ..Connection::default()
+            },
+            acked: 0,
+            exchanges: 0,
+            current: None,
+        });
+        number
+    }
+
+    fn line(&mut self, connection: u32) -> &mut Line {
+        // Numbers come from `accepted` only and are never taken back.
+        &mut self.lines[connection as usize - 1]
+    }
+
+    /// A fault ended a connection that was just accepted.
+    pub(super) fn cut_at_accept(&mut self, connection: u32, fault: usize, cut: Cut) {
+        self.line(connection).seen.cut = Some((fault, cut));
+    }
+
+    /// The peer has acknowledged so many of the bytes sent on this connection. Says whether that is news.
+    pub(super) fn acked(&mut self, connection: u32, bytes: u64) -> bool {
+        let line = self.line(connection);
+        let news = bytes > line.acked;
+        line.acked = line.acked.max(bytes);
+        news
+    }
+
+    /// The client's FIN or RST arrived.
+    pub(super) fn client_closed(&mut self, connection: u32, now: Micros) {
+        let line = self.line(connection);
+        if line.seen.client_closed_us.is_some() {
+            return;
+        }
+        line.seen.client_closed_us = Some(now);
+        if let Some(current) = line.current {
+            self.exchanges[current].client_closed_us = Some(now);
+        }
+    }
+
+    /// Our side of the connection is gone.
+    pub(super) fn closed(&mut self, connection: u32, now: Micros) {
+        self.line(connection).seen.closed_us.get_or_insert(now);
+    }
+
+    /// Whether no exchange of the connection is under way.
+    pub(super) fn is_idle(&self, connection: u32) -> bool {
+        self.lines[connection as usize - 1].current.is_none()
+    }
+
+    /// A request's head is there; the exchange's place in the log.
+    pub(super) fn arrived(
+        &mut self,
+        connection: u32,
+        request: Request,
+        call: Option<Call>,
+        attempt: u32,
+        fault: Option<usize>,
+        now: Micros,
+    ) -> usize {
+        let place = self.exchanges.len();
+        let line = self.line(connection);
+        line.exchanges += 1;
+        line.current = Some(place);
+        let number = line.exchanges;
+        self.exchanges.push(Told {
+            connection,
+            number,
+            call,
+            attempt,
+            request,
+            fault,
+            entries: Vec::new(),
+            head_us: now,
+            last_sent_us: None,
+            client_closed_us: None,
+            segmented: None,
+        });
+        place
+    }
+
+    /// Exchanges that the connection has seen, this one included.
+    pub(super) fn exchanges_on(&self, connection: u32) -> u32 {
+        self.lines[connection as usize - 1].exchanges
+    }
+
+    /// The request's body.
+    pub(super) fn body(&mut self, exchange: usize, body: &[u8], complete: bool) {
+        let kept = self.keep(body.len());
+        let request = &mut self.exchanges[exchange].request;
+        request.body = Blob::from(&body[..kept]);
+        request.body_complete = complete;
+    }
+
+    /// How many of so many bytes there is room for.
+    fn keep(&mut self, wanted: usize) -> usize {
+        let kept = wanted.min(usize::try_from(self.room).unwrap_or(usize::MAX));
+        // usize is at most 64 bits wide.
+        self.room -= kept as u64;
+        self.dropped += (wanted - kept) as u64;
+        kept
+    }
+
+    /// The head of the answer.
+    pub(super) fn head(
+        &mut self,
+        exchange: usize,
+        http10: bool,
+        status: u16,
+        reason: &str,
+        headers: &[(String, String)],
+    ) {
+        self.exchanges[exchange].entries.push(Entry::Head {
+            http10,
+            status,
+            reason: reason.to_owned(),
+            headers: headers.to_vec(),
+        });
+    }
+
+    /// Payload has left, up to this place on its connection.
+    pub(super) fn sent(&mut self, exchange: usize, note: Note, place: u64, now: Micros) {
+        match note {
+            Note::Frames { from, to } => {
+                let told = &mut self.exchanges[exchange];
+                told.last_sent_us = Some(now);
+                match told.entries.last_mut() {
+                    Some(Entry::Frames { marks, .. })
+                        if marks.last().is_some_and(|(last, _)| last + 1 == from) =>
+                    {
+                        marks.push((to, place));
+                    }
+                    _ => told.entries.push(Entry::Frames {
+                        from,
+                        marks: vec![(to, place)],
+                    }),
+                }
+            }
+            Note::Bytes {
+                what,
+                mut bytes,
+                framed,
+                continues,
+            } => {
+                bytes.truncate(self.keep(bytes.len()));
+                let told = &mut self.exchanges[exchange];
+                told.last_sent_us = Some(now);
+                match told.entries.last_mut() {
+                    Some(Entry::Bytes {
+                        what: last,
+                        framed: last_framed,
+                        bytes: kept,
+                        marks,
+                    }) if continues && *last == what && *last_framed == framed => {
+                        kept.extend_from_slice(&bytes);
+                        marks.push((kept.len(), place));
+                    }
+                    _ => {
+                        let marks = vec![(bytes.len(), place)];
+                        told.entries.push(Entry::Bytes {
+                            what,
+                            bytes,
+                            framed,
+                            marks,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// An ordinary answer was handed to hyper; [`Self::placed`] says later where it ended.
+    pub(super) fn ordinary(
+        &mut self,
+        exchange: usize,
+        status: u16,
+        reason: &str,
+        headers: &[(String, String)],
+        body: &[u8],
+        now: Micros,
+    ) {
+        self.head(exchange, false, status, reason, headers);
+        if !body.is_empty() {
+            let note = Note::Bytes {
+                what: Payload::Plain,
+                bytes: body.to_vec(),
+                framed: true,
+                continues: false,
+            };
+            self.sent(exchange, note, NOWHERE, now);
+        }
+    }
+
+    /// The ordinary answer of this exchange has left whole, up to this place.
+    pub(super) fn placed(&mut self, exchange: usize, at: u64, now: Micros) {
+        for entry in &mut self.exchanges[exchange].entries {
+            if let Entry::Bytes { marks, .. } = entry {
+                for (_, place) in marks {
+                    *place = at;
+                }
+            }
+        }
+        self.ended(exchange, AnswerEnd::Complete, at, None, now);
+    }
+
+    /// A wait of the script is over.
+    pub(super) fn waited(&mut self, exchange: usize, until: Until) {
+        self.exchanges[exchange].entries.push(Entry::Waited(until));
+    }
+
+    /// The writes of a segmented answer.
+    pub(super) fn segmented(&mut self, exchange: usize, writes: u64, alone: u64) {
+        let all = self.exchanges[exchange]
+            .segmented
+            .get_or_insert_with(Segmented::default);
+        all.writes += writes;
+        all.alone += alone;
+    }
+
+    /// The answer ended.
+    pub(super) fn ended(
+        &mut self,
+        exchange: usize,
+        how: AnswerEnd,
+        place: u64,
+        acked: Option<bool>,
+        now: Micros,
+    ) {
+        let told = &mut self.exchanges[exchange];
+        told.entries.push(Entry::End { how, place, acked });
+        if !is_hold(how) {
+            told.last_sent_us = Some(now);
+            self.over(exchange);
+        }
+    }
+
+    /// Nothing more comes in this exchange.
+    pub(super) fn over(&mut self, exchange: usize) {
+        let connection = self.exchanges[exchange].connection;
+        let line = self.line(connection);
+        if line.current == Some(exchange) {
+            line.current = None;
+        }
+    }
+
+    /// The trial is over: what is still under way ends so.
+    pub(super) fn trial_over(&mut self, now: Micros) {
+        for number in 1..=u32::try_from(self.lines.len()).unwrap_or(u32::MAX) {
+            let line = self.line(number);
+            if line.seen.client_closed_us.is_none()
+                && let Some(current) = line.current
+                && !self.exchanges[current].says_end()
+            {
+                self.exchanges[current].entries.push(Entry::End {
+                    how: AnswerEnd::TrialOver,
+                    place: NOWHERE,
+                    acked: Some(false),
+                });
+            }
+            self.closed(number, now);
+        }
+    }
+
+    pub(super) fn trapped(&mut self, request: TrapRequest) {
+        self.trap.push(request);
+    }
+
+    /// The port has stopped listening.
+    pub(super) fn refusing(&mut self, fault: usize, now: Micros) -> usize {
+        self.refusals.push(Refusal {
+            fault,
+            from_us: now,
+            until_us: None,
+            refused: 0,
+        });
+        self.refusals.len() - 1
+    }
+
+    /// The port listens again.
+    pub(super) fn listening(&mut self, refusal: usize, refused: u32, now: Micros) {
+        let refusal = &mut self.refusals[refusal];
+        refusal.until_us = Some(now);
+        refusal.refused = refused;
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Whether the nth such call's request has arrived whole.
+    pub(super) fn is_sent(&self, call: Call, attempt: u32) -> bool {
+        self.find(call, attempt)
+            .is_some_and(|told| told.request.body_complete)
+    }
+
+    /// Whether its answer has left whole, however it ended.
+    pub(super) fn is_answered(&self, call: Call, attempt: u32) -> bool {
+        self.find(call, attempt).is_some_and(|told| {
+            told.entries
+                .iter()
+                .any(|entry| matches!(entry, Entry::End { how, .. } if !is_hold(*how)))
+        })
+    }
+
+    /// How many data frames of its answer the peer has acknowledged.
+    pub(super) fn frames_acked(&self, call: Call, attempt: u32) -> u64 {
+        let Some(told) = self.find(call, attempt) else {
+            return 0;
+        };
+        let acked = self.lines[told.connection as usize - 1].acked;
+        told.entries
+            .iter()
+            .map(|entry| match entry {
+                Entry::Frames { from, marks } => marks
+                    .iter()
+                    .rev()
+                    .find(|(_, place)| *place <= acked)
+                    .map_or(0, |(to, _)| to + 1 - from),
+                Entry::Bytes { what, marks, .. } => {
+                    let is_frame = matches!(
+                        what,
+                        Payload::True(FrameRef::Seq(_))
+                            | Payload::Edited(FrameRef::Seq(_))
+                            | Payload::Forged(Some(FrameRef::Seq(_)))
+                            | Payload::Raw(Some(FrameRef::Seq(_)))
+                    );
+                    u64::from(is_frame && marks.iter().all(|(_, place)| *place <= acked))
+                }
+                _ => 0,
+            })
+            .sum()
+    }
+
+    fn find(&self, call: Call, attempt: u32) -> Option<&Told> {
+        self.exchanges
+            .iter()
+            .find(|told| told.call == Some(call) && told.attempt == attempt)
+    }
+
+    /// The log so far.
+    pub(super) fn log(&self, ledger: Vec<LedgerEntry>) -> WireLog {
+        WireLog {
+            names: self.names.clone(),
+            connections: self.lines.iter().map(|line| line.seen.clone()).collect(),
+            exchanges: self.exchanges.iter().map(|told| self.told(told)).collect(),
+            trap: self.trap.clone(),
+            refusals: self.refusals.clone(),
+            ledger,
+            dropped_bytes: self.dropped,
+        }
+    }
+
+    fn told(&self, told: &Told) -> Exchange {
+        let acked = self.lines[told.connection as usize - 1].acked;
+        let mut answer = Vec::with_capacity(told.entries.len());
+        for entry in &told.entries {
+            entry.show(acked, &mut answer);
+        }
+        Exchange {
+            connection: told.connection,
+            number: told.number,
+            call: told.call,
+            attempt: told.attempt,
+            request: told.request.clone(),
+            fault: told.fault,
+            answer,
+            head_us: told.head_us,
+            last_sent_us: told.last_sent_us,
+            client_closed_us: told.client_closed_us,
+            open: told.client_closed_us.is_none() && !told.has_end(),
+            segmented: told.segmented,
+        }
+    }
+}
+
+impl Told {
+    /// Whether an end stands in it, a hold included.
+    fn says_end(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| matches!(entry, Entry::End { .. }))
+    }
+
+    /// Whether it ended of its own (a hold and the end of the trial leave it open).
+    fn has_end(&self) -> bool {
+        self.entries.iter().any(|entry| {
+            matches!(entry, Entry::End { how, .. } if !is_hold(*how) && *how != AnswerEnd::TrialOver)
+        })
+    }
+}
+
+const fn is_hold(how: AnswerEnd) -> bool {
+    matches!(how, AnswerEnd::Scripted(crate::script::model::End::Hold))
+}
+
+impl Entry {
+    /// The entry as the log shows it: in two where only the beginning was acknowledged.
+    fn show(&self, acked_place: u64, out: &mut Vec<Sent>) {
+        match self {
+            Self::Head {
+                http10,
+                status,
+                reason,
+                headers,
+            } => out.push(Sent::Head {
+                http10: *http10,
+                status: *status,
+                reason: reason.clone(),
+                headers: headers.clone(),
+            }),
+            Self::Frames { from, marks } => {
+                let last = marks.last().map_or(*from, |(to, _)| *to);
+                let arrived = arrived(marks, acked_place);
+                if let Some(to) = arrived {
+                    let acked = true;
+                    out.push(Sent::Frames {
+                        from: *from,
+                        to,
+                        acked,
+                    });
+                }
+                let from = arrived.map_or(*from, |to| to + 1);
+                if from <= last {
+                    out.push(Sent::Frames {
+                        from,
+                        to: last,
+                        acked: false,
+                    });
+                }
+            }
+            Self::Bytes {
+                what,
+                bytes,
+                framed,
+                marks,
+            } => {
+                let arrived = arrived(marks, acked_place);
+                let body = |bytes: &[u8], acked| Sent::Body {
+                    what: *what,
+                    bytes: Blob::from(bytes),
+                    framed: *framed,
+                    acked,
+                };
+                match arrived {
+                    None => out.push(body(bytes, false)),
+                    Some(all) if all == bytes.len() => out.push(body(bytes, true)),
+                    Some(some) => {
+                        out.push(body(&bytes[..some], true));
+                        out.push(body(&bytes[some..], false));
+                    }
+                }
+            }
+            Self::Waited(until) => out.push(Sent::Waited(*until)),
+            Self::End { how, place, acked } => out.push(Sent::End {
+                how: *how,
+                acked: acked.unwrap_or(*place <= acked_place),
+            }),
+        }
+    }
+}
+
+/// The last mark that lies within what was acknowledged.
+fn arrived<T: Copy>(marks: &[(T, u64)], acked: u64) -> Option<T> {
+    marks
+        .iter()
+        .rev()
+        .find(|(_, place)| *place <= acked)
+        .map(|(mark, _)| *mark)
+}
+

@@ -1,0 +1,309 @@
+//! The server's end of one connection: a socket, the bytes that came too early, and counters. hyper
+//! reads and writes through it, and so does our own writer after it has taken the connection over.
+//!
+//! While the writer owns it, it also reads: the peer's close is an event, and bytes of later requests
+//! are kept for the next hyper connection. A FIN counts as leaving: no client of this protocol
+//! half-closes, and a stack that has given up on a response looks the same.
+
+use super::socket::Socket;
+use bytes::BytesMut;
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, sleep, sleep_until},
+};
+
+/// Early bytes kept while an answer is written; a peer that sends more is read later.
+const EARLY_BYTES: usize = 64 << 10;
+/// How long a wait for an acknowledgement over TCP spins before it sleeps between two looks.
+const SPIN: Duration = Duration::from_millis(1);
+/// Longest sleep between two looks at the send queue. A delayed acknowledgement takes 40 ms.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What the connection's driver may know while hyper owns the wire.
+#[derive(Debug, Default)]
+pub(super) struct Gauge {
+    written: AtomicU64,
+    blocked: AtomicBool,
+    left: AtomicBool,
+}
+
+impl Gauge {
+    /// Bytes handed to the transport so far.
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// The last write could not go on: something is still in a buffer above.
+    pub(super) fn blocked(&self) -> bool {
+        self.blocked.load(Ordering::Relaxed)
+    }
+
+    /// The peer's FIN or RST was seen.
+    pub(super) fn left(&self) -> bool {
+        self.left.load(Ordering::Relaxed)
+    }
+}
+
+/// The peer has closed or reset the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Left;
+
+/// How a wait for acknowledgement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drained {
+    /// Everything is acknowledged.
+    Yes,
+    /// Not within the bound.
+    NotYet,
+    /// The peer left first.
+    Left,
+}
+
+/// One connection as the server holds it.
+#[derive(Debug)]
+pub(super) struct Wire {
+    socket: Socket,
+    early: BytesMut,
+    gauge: Arc<Gauge>,
+}
+
+impl Wire {
+    pub(super) fn new(socket: Socket) -> Self {
+        Self {
+            socket,
+            early: BytesMut::new(),
+            gauge: Arc::default(),
+        }
+    }
+
+    pub(super) const fn gauge(&self) -> &Arc<Gauge> {
+        &self.gauge
+    }
+
+    /// Puts bytes that were read but not used in front of what is read next.
+    pub(super) fn put_back(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            let later = std::mem::replace(&mut self.early, BytesMut::from(bytes));
+            self.early.extend_from_slice(&later);
+        }
+    }
+
+    pub(super) fn left(&self) -> bool {
+        self.gauge.left()
+    }
+
+    /// Bytes of all that was written that the peer has acknowledged.
+    pub(super) fn acked(&self) -> u64 {
+        // A socket that can't be asked is dead; then nothing more is known than before.
+        let unacked = self.socket.unacked().unwrap_or(usize::MAX);
+        self.gauge
+            .written()
+            .saturating_sub(u64::try_from(unacked).unwrap_or(u64::MAX))
+    }
+
+    /// Ready when the peer has left; what it sends until then is kept.
+    pub(super) fn poll_left(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut chunk = [0; 4096];
+        loop {
+            if self.gauge.left() {
+                return Poll::Ready(());
+            }
+            if self.early.len() >= EARLY_BYTES {
+                return Poll::Pending;
+            }
+            let mut buf = ReadBuf::new(&mut chunk);
+            let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buf));
+            if read.is_err() || buf.filled().is_empty() {
+                self.gauge.left.store(true, Ordering::Relaxed);
+            } else {
+                self.early.extend_from_slice(buf.filled());
+            }
+        }
+    }
+
+    /// Waits until the peer has left.
+    pub(super) async fn until_left(&mut self) {
+        std::future::poll_fn(|cx| self.poll_left(cx)).await;
+    }
+
+    /// Writes all of it, unless the peer leaves. Returns how many bytes left and whether that was all.
+    pub(super) async fn send(&mut self, bytes: &[u8]) -> (usize, Result<(), Left>) {
+        let mut sent = 0;
+        let result = std::future::poll_fn(|cx| {
+            while sent < bytes.len() {
+                match Pin::new(&mut *self).poll_write(cx, &bytes[sent..]) {
+                    Poll::Ready(Ok(n)) if n > 0 => sent += n,
+                    Poll::Ready(_) => {
+                        self.gauge.left.store(true, Ordering::Relaxed);
+                        return Poll::Ready(Err(Left));
+                    }
+                    Poll::Pending => {
+                        ready!(self.poll_left(cx));
+                        return Poll::Ready(Err(Left));
+                    }
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await;
+        (sent, result)
+    }
+
+    /// Ready when a further look at the acknowledgements is due: in memory when the peer has read
+    /// everything, over TCP (which tells nobody) after `pause`.
+    pub(super) async fn acknowledgement(&self, pause: Duration) {
+        match &self.socket {
+            Socket::Memory(pipe) => std::future::poll_fn(|cx| pipe.poll_drained(cx)).await,
+            Socket::Tcp(_) => sleep(pause).await,
+        }
+    }
+
+    /// Waits until everything written is acknowledged, at most for `bound`.
+    pub(super) async fn drained(&mut self, bound: Duration) -> Drained {
+        let began = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if self.acked() == self.gauge.written() {
+                return Drained::Yes;
+            }
+            if self.left() {
+                return Drained::Left;
+            }
+            let waited = began.elapsed();
+            if waited >= bound {
+                return Drained::NotYet;
+            }
+            if matches!(self.socket, Socket::Tcp(_)) && waited < SPIN {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            self.look(Some(began + bound), &mut pause).await;
+        }
+    }
+
+    /// Waits for whatever comes first: the peer's leaving, a further look at the acknowledgements if
+    /// some are outstanding, or `until`.
+    pub(super) async fn look(&mut self, until: Option<Instant>, pause: &mut Duration) {
+        let outstanding = self.acked() < self.gauge.written();
+        let is_memory = matches!(self.socket, Socket::Memory(_));
+        let look_at = (outstanding && !is_memory).then(|| Instant::now() + *pause);
+        *pause = (*pause * 2).min(LOOK);
+        let wake_at = match (look_at, until) {
+            (Some(look), Some(until)) => Some(look.min(until)),
+            (one, other) => one.or(other),
+        };
+        let events = std::future::poll_fn(|cx| {
+            if self.poll_left(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            match &self.socket {
+                Socket::Memory(pipe) if outstanding => pipe.poll_drained(cx),
+                _ => Poll::Pending,
+            }
+        });
+        match wake_at {
+            None => events.await,
+            Some(at) => {
+                tokio::select! {
+                    biased;
+                    () = events => {}
+                    () = sleep_until(at) => {}
+                }
+            }
+        }
+    }
+
+    /// Ends our side by FIN, then reads to the peer's end, at most for `bound`, so that no RST of ours
+    /// (which close with unread bytes would be) overtakes what was sent.
+    pub(super) async fn finish(&mut self, bound: Duration) {
+        let _ = std::future::poll_fn(|cx| Pin::new(&mut self.socket).poll_shutdown(cx)).await;
+        let until_end = async {
+            while !self.left() {
+                self.early.clear();
+                self.read_early().await;
+            }
+        };
+        // Only the bound can be missed, and then there is nothing more to wait for.
+        let _ = tokio::time::timeout(bound, until_end).await;
+    }
+
+    /// Waits until something has been read or the peer has left.
+    async fn read_early(&mut self) {
+        let before = self.early.len();
+        std::future::poll_fn(|cx| {
+            let left = self.poll_left(cx);
+            if self.early.len() > before {
+                Poll::Ready(())
+            } else {
+                left
+            }
+        })
+        .await;
+    }
+
+    /// Closes by RST.
+    pub(super) fn reset(self) {
+        self.socket.reset();
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.early.is_empty() {
+            let taken = self.early.len().min(buf.remaining());
+            buf.put_slice(&self.early.split_to(taken));
+            if self.early.is_empty() {
+                self.early = BytesMut::new();
+            }
+            return Poll::Ready(Ok(()));
+        }
+        let before = buf.filled().len();
+        let result = ready!(Pin::new(&mut self.socket).poll_read(cx, buf));
+        if result.is_err() || (buf.filled().len() == before && buf.remaining() > 0) {
+            self.gauge.left.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(result)
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        self.gauge
+            .blocked
+            .store(result.is_pending(), Ordering::Relaxed);
+        if let Poll::Ready(Ok(written)) = &result {
+            // usize is at most 64 bits wide.
+            self.gauge
+                .written
+                .fetch_add(*written as u64, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}

@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    sync::mpsc,
+    sync::{Notify, mpsc},
 };
 
 /// Bytes in flight one way before the writer has to wait, as a small TCP window.
@@ -28,7 +28,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Listeners by authority (`name:port`). Clones are handles to the same network.
 #[derive(Clone, Default)]
-pub struct MemoryNet(Arc<Mutex<NetState>>);
+pub struct MemoryNet(Arc<Mutex<NetState>>, Arc<Notify>);
 
 #[derive(Default)]
 struct NetState {
@@ -83,6 +83,8 @@ impl MemoryNet {
             Ok(ours)
         } else {
             *net.refused.entry(authority.to_owned()).or_default() += 1;
+            drop(net);
+            self.1.notify_waiters();
             Err(io::ErrorKind::ConnectionRefused.into())
         }
     }
@@ -91,6 +93,18 @@ impl MemoryNet {
     #[must_use]
     pub fn refused(&self, authority: &str) -> u32 {
         lock(&self.0).refused.get(authority).copied().unwrap_or(0)
+    }
+
+    /// Waits until more connections than `before` were refused at this authority.
+    pub async fn refused_more_than(&self, authority: &str, before: u32) {
+        loop {
+            let mut heard = std::pin::pin!(self.1.notified());
+            heard.as_mut().enable();
+            if self.refused(authority) > before {
+                return;
+            }
+            heard.await;
+        }
     }
 }
 

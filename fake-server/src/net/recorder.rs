@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The place of an entry that has not left yet: beyond every acknowledgement.
-const NOWHERE: u64 = u64::MAX;
+pub(super) const NOWHERE: u64 = u64::MAX;
 
 /// The log of one trial in the making.
 #[derive(Debug)]
@@ -104,6 +104,16 @@ pub(super) enum Note {
         /// It goes on with the entry before.
         continues: bool,
     },
+}
+
+/// The body of an ordinary answer.
+pub(super) fn plain(body: &[u8]) -> Note {
+    Note::Bytes {
+        what: Payload::Plain,
+        bytes: body.to_vec(),
+        framed: true,
+        continues: false,
+    }
 }
 
 impl Recorder {
@@ -293,28 +303,6 @@ impl Recorder {
                     }
                 }
             }
-        }
-    }
-
-    /// An ordinary answer was handed to hyper; [`Self::placed`] says later where it ended.
-    pub(super) fn ordinary(
-        &mut self,
-        exchange: usize,
-        status: u16,
-        reason: &str,
-        headers: &[(String, String)],
-        body: &[u8],
-        now: Micros,
-    ) {
-        self.head(exchange, false, status, reason, headers);
-        if !body.is_empty() {
-            let note = Note::Bytes {
-                what: Payload::Plain,
-                bytes: body.to_vec(),
-                framed: true,
-                continues: false,
-            };
-            self.sent(exchange, note, NOWHERE, now);
         }
     }
 

@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep_until},
 };
 
 /// Early bytes kept while an answer is written; a peer that sends more is read later.
@@ -35,6 +35,7 @@ pub(super) struct Gauge {
     written: AtomicU64,
     blocked: AtomicBool,
     left: AtomicBool,
+    broken: AtomicBool,
 }
 
 impl Gauge {
@@ -46,6 +47,11 @@ impl Gauge {
     /// The last write could not go on: something is still in a buffer above.
     pub(super) fn blocked(&self) -> bool {
         self.blocked.load(Ordering::Relaxed)
+    }
+
+    /// A write has failed.
+    pub(super) fn broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
     }
 
     /// The peer's FIN or RST was seen.
@@ -75,6 +81,8 @@ pub(super) struct Wire {
     socket: Socket,
     early: BytesMut,
     gauge: Arc<Gauge>,
+    /// Our side has ended.
+    finished: bool,
 }
 
 impl Wire {
@@ -83,6 +91,7 @@ impl Wire {
             socket,
             early: BytesMut::new(),
             gauge: Arc::default(),
+            finished: false,
         }
     }
 
@@ -125,7 +134,7 @@ impl Wire {
             let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buf));
             if read.is_err() || buf.filled().is_empty() {
                 self.gauge.left.store(true, Ordering::Relaxed);
-            } else {
+            } else if !self.finished {
                 self.early.extend_from_slice(buf.filled());
             }
         }
@@ -159,13 +168,22 @@ impl Wire {
         (sent, result)
     }
 
-    /// Ready when a further look at the acknowledgements is due: in memory when the peer has read
-    /// everything, over TCP (which tells nobody) after `pause`.
-    pub(super) async fn acknowledgement(&self, pause: Duration) {
+    /// Whether something written has not been acknowledged.
+    pub(super) fn outstanding(&self) -> bool {
+        self.acked() < self.gauge.written()
+    }
+
+    /// Ready when the peer has read everything. Only a connection in memory tells; over TCP one has to look.
+    pub(super) fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
         match &self.socket {
-            Socket::Memory(pipe) => std::future::poll_fn(|cx| pipe.poll_drained(cx)).await,
-            Socket::Tcp(_) => sleep(pause).await,
+            Socket::Memory(pipe) => pipe.poll_drained(cx),
+            Socket::Tcp(_) => Poll::Pending,
         }
+    }
+
+    /// Whether acknowledgements have to be looked for from time to time.
+    pub(super) const fn tells_nothing(&self) -> bool {
+        matches!(self.socket, Socket::Tcp(_))
     }
 
     /// Waits until everything written is acknowledged, at most for `bound`.
@@ -183,7 +201,7 @@ impl Wire {
             if waited >= bound {
                 return Drained::NotYet;
             }
-            if matches!(self.socket, Socket::Tcp(_)) && waited < SPIN {
+            if self.tells_nothing() && waited < SPIN {
                 tokio::task::yield_now().await;
                 continue;
             }
@@ -194,9 +212,8 @@ impl Wire {
     /// Waits for whatever comes first: the peer's leaving, a further look at the acknowledgements if
     /// some are outstanding, or `until`.
     pub(super) async fn look(&mut self, until: Option<Instant>, pause: &mut Duration) {
-        let outstanding = self.acked() < self.gauge.written();
-        let is_memory = matches!(self.socket, Socket::Memory(_));
-        let look_at = (outstanding && !is_memory).then(|| Instant::now() + *pause);
+        let outstanding = self.outstanding();
+        let look_at = (outstanding && self.tells_nothing()).then(|| Instant::now() + *pause);
         *pause = (*pause * 2).min(LOOK);
         let wake_at = match (look_at, until) {
             (Some(look), Some(until)) => Some(look.min(until)),
@@ -206,9 +223,10 @@ impl Wire {
             if self.poll_left(cx).is_ready() {
                 return Poll::Ready(());
             }
-            match &self.socket {
-                Socket::Memory(pipe) if outstanding => pipe.poll_drained(cx),
-                _ => Poll::Pending,
+            if outstanding {
+                self.poll_drained(cx)
+            } else {
+                Poll::Pending
             }
         });
         match wake_at {
@@ -223,32 +241,12 @@ impl Wire {
         }
     }
 
-    /// Ends our side by FIN, then reads to the peer's end, at most for `bound`, so that no RST of ours
-    /// (which close with unread bytes would be) overtakes what was sent.
-    pub(super) async fn finish(&mut self, bound: Duration) {
+    /// Ends our side by FIN. What the peer still sends is thrown away.
+    pub(super) async fn finish(&mut self) {
+        self.finished = true;
+        self.early = BytesMut::new();
+        // It fails only where the peer is gone, which is seen by reading.
         let _ = std::future::poll_fn(|cx| Pin::new(&mut self.socket).poll_shutdown(cx)).await;
-        let until_end = async {
-            while !self.left() {
-                self.early.clear();
-                self.read_early().await;
-            }
-        };
-        // Only the bound can be missed, and then there is nothing more to wait for.
-        let _ = tokio::time::timeout(bound, until_end).await;
-    }
-
-    /// Waits until something has been read or the peer has left.
-    async fn read_early(&mut self) {
-        let before = self.early.len();
-        std::future::poll_fn(|cx| {
-            let left = self.poll_left(cx);
-            if self.early.len() > before {
-                Poll::Ready(())
-            } else {
-                left
-            }
-        })
-        .await;
     }
 
     /// Closes by RST.
@@ -290,11 +288,18 @@ impl AsyncWrite for Wire {
         self.gauge
             .blocked
             .store(result.is_pending(), Ordering::Relaxed);
-        if let Poll::Ready(Ok(written)) = &result {
-            // usize is at most 64 bits wide.
-            self.gauge
-                .written
-                .fetch_add(*written as u64, Ordering::Relaxed);
+        match &result {
+            Poll::Ready(Ok(written)) => {
+                // usize is at most 64 bits wide.
+                self.gauge
+                    .written
+                    .fetch_add(*written as u64, Ordering::Relaxed);
+            }
+            Poll::Ready(Err(_)) => {
+                self.gauge.broken.store(true, Ordering::Relaxed);
+                self.gauge.left.store(true, Ordering::Relaxed);
+            }
+            Poll::Pending => {}
         }
         result
     }

@@ -42,6 +42,8 @@ pub(super) struct Out {
     round: usize,
     /// For one chunk: its size, until it is begun.
     one: Option<usize>,
+    /// Payload came beyond the announced length.
+    overran: bool,
 }
 
 impl Out {
@@ -59,6 +61,7 @@ impl Out {
             held_step: 0,
             round: 0,
             one,
+            overran: false,
         }
     }
 
@@ -227,10 +230,16 @@ impl Out {
                 let within = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));
                 // usize is at most 64 bits wide.
                 *left -= within as u64;
+                self.overran |= within < bytes;
                 within
             }
             Delimited::Chunked | Delimited::Close => bytes,
         }
+    }
+
+    /// Whether payload came beyond the announced length, where a peer would read it as the next answer.
+    pub(super) const fn overran(&self) -> bool {
+        self.overran
     }
 
     /// The end of the body. Says whether it is complete by its framing.

@@ -12,9 +12,8 @@ use super::{
     writer::{self, Asked},
 };
 use crate::{
-    session::{Act, Answer, RawAnswer},
     script::model::Cut,
-    wirelog::Request,
+    session::{Act, Answer, RawAnswer},
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -58,8 +57,7 @@ async fn converse(trial: &Arc<Trial>, connection: u32, mut wire: Wire) {
         } = parked;
         match act {
             Taken::Raw(answer) => {
-                let kept =
-                    writer::play(trial, connection, &arrived, asked, *answer, taken).await;
+                let kept = writer::play(trial, connection, &arrived, asked, *answer, taken).await;
                 match kept {
                     Some(kept) => wire = kept,
                     None => return,

@@ -582,4 +582,3 @@ fn arrived<T: Copy>(marks: &[(T, u64)], acked: u64) -> Option<T> {
         .find(|(_, place)| *place <= acked)
         .map(|(mark, _)| *mark)
 }
-

@@ -8,7 +8,9 @@ use crate::{
 };
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{Response, body::Incoming, header::HeaderValue, server::conn::http1, service::service_fn};
+use hyper::{
+    Response, body::Incoming, header::HeaderValue, server::conn::http1, service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use std::{convert::Infallible, sync::Arc};
 

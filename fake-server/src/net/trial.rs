@@ -21,7 +21,6 @@ use tokio::{
 
 /// One trial's shared state.
 pub(super) struct Trial {
-    plan: Arc<Plan>,
     began: Instant,
     state: Mutex<State>,
     /// Something was logged.
@@ -79,12 +78,11 @@ impl Trial {
         restart_per_process: bool,
         observer: Option<Observer>,
     ) -> Self {
-        let mut session = Session::new(Arc::clone(&plan), names.clone());
+        let mut session = Session::new(plan, names.clone());
         if restart_per_process {
             session.restart_per_process();
         }
         Self {
-            plan,
             began: Instant::now(),
             state: Mutex::new(State {
                 session,
@@ -106,10 +104,6 @@ impl Trial {
     fn state(&self) -> MutexGuard<'_, State> {
         // No statement under the lock leaves the state half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn plan(&self) -> &Plan {
-        &self.plan
     }
 
     pub(super) fn now(&self) -> Micros {
@@ -395,7 +389,13 @@ impl Trial {
 
     /// Logs an ordinary answer, which hyper writes; [`Self::placed`] says later that it has left.
     pub(super) fn ordinary(&self, exchange: usize, answer: &Answer, body: &[u8]) {
-        self.head(exchange, false, answer.status, &answer.reason, &answer.headers);
+        self.head(
+            exchange,
+            false,
+            answer.status,
+            &answer.reason,
+            &answer.headers,
+        );
         if !body.is_empty() {
             self.sent(exchange, vec![(NOWHERE, recorder::plain(body))]);
         }

@@ -385,7 +385,8 @@ impl Player<'_> {
         for slice in bytes.chunks(portion.max(1)) {
             if gone > 0 {
                 if let Err(stop) = self.rest(Some(every_ms), false).await {
-                    self.out.note(note(part_of(what), &bytes[..gone], true, false));
+                    self.out
+                        .note(note(part_of(what), &bytes[..gone], true, false));
                     let (_, notes) = self.out.take();
                     self.log(notes, self.wire.gauge().written());
                     return Err(stop);
@@ -463,7 +464,8 @@ impl Player<'_> {
 
     fn waited(&self, until: Until) {
         let exchange = self.arrived.exchange;
-        self.trial.record(|recorder, _| recorder.waited(exchange, until));
+        self.trial
+            .record(|recorder, _| recorder.waited(exchange, until));
     }
 
     /// Nothing leaves for so long (for ever if not said), but heartbeats where they are wanted.
@@ -682,8 +684,11 @@ impl Player<'_> {
     }
 
     fn look_at_acks(&self) {
-        self.trial
-            .acked(self.connection, self.wire.acked(), self.wire.gauge().written());
+        self.trial.acked(
+            self.connection,
+            self.wire.acked(),
+            self.wire.gauge().written(),
+        );
     }
 
     /// Counts coded payload against the announced length.

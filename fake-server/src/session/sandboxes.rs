@@ -22,7 +22,7 @@ pub(super) fn create(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
         read => read?,
     };
     let sandbox = world.create_sandbox(request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(201, view(sandbox, sandbox.shown())))
+    Ok(Reply::data(200, view(sandbox, sandbox.shown())))
 }
 
 fn plainest() -> CreateSandbox {

@@ -469,7 +469,7 @@ fn sandboxes_are_made_listed_paused_and_destroyed() {
         "/v1/sandboxes",
         r#"{"shape":"s-1vcpu-1gb","name":"n"}"#,
     );
-    assert_eq!((status, &body["data"]["status"]), (201, &json!("running")));
+    assert_eq!((status, &body["data"]["status"]), (200, &json!("running")));
     let id = body["data"]["id"].as_str().unwrap().to_owned();
     let one = format!("/v1/sandboxes/{id}");
     let (_, list) = trial.ask("GET", "/v1/sandboxes?limit=1&offset=1", "");

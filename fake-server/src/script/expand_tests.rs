@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     script::model::TruthFrame,
     wire::{Blob, Op, StreamName},
+    wirelog::Names,
     world::{healthy, tests::plan},
 };
 use serde_json::json;

@@ -9,6 +9,7 @@ mod build;
 pub mod describe;
 pub mod expand;
 pub mod fault_kinds;
+mod fill;
 mod forms;
 mod matrix;
 mod mistakes;

@@ -15,7 +15,7 @@ use crate::{
         view::page,
     },
     wirelog::Payload,
-    world::{USER, World, healthy, sandbox::State},
+    world::{State, USER, World, healthy},
 };
 use serde_json::{Value, json};
 

@@ -10,8 +10,8 @@ use crate::{
         view::{page, to_json},
     },
     world::{
-        World,
-        sandbox::{Accepted, Sandbox, State},
+        State, World,
+        sandbox::{Accepted, Sandbox},
     },
 };
 use serde_json::{Value, json};

@@ -3,6 +3,9 @@
 
 pub mod process;
 pub mod sandbox;
+mod state;
+
+pub use state::State;
 
 use crate::{
     script::model::{Plan, Truth, TruthExit, TruthFrame},
@@ -13,7 +16,7 @@ use crate::{
     wirelog::{LedgerEntry, Names},
 };
 use process::Process;
-use sandbox::{Sandbox, State};
+use sandbox::Sandbox;
 use std::sync::Arc;
 
 /// Who owns everything here.

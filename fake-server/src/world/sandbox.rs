@@ -1,63 +1,17 @@
 //! A sandbox as a state machine. An accepted change is shown late: for `lag` polls a GET still says
 //! the old state, as the real control plane does.
 
-use super::process::Process;
+use super::{process::Process, state::State};
 use crate::wire::{
-    Problem,
-    call::named,
-    catalog,
+    Problem, catalog,
     ids::rfc3339,
     requests::{CreateSandbox, PatchSandbox},
     view::{SandboxView, ingress_url_template},
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 /// Milliseconds for which a destroyed sandbox still answers as `destroyed`; then it is not found.
 const DESTROYED_IS_SHOWN_MS: u64 = 60_000;
-
-named! {
-    /// A sandbox's status.
-    State {
-        /// Booting; then running or failed.
-        Creating = "creating",
-        /// Usable.
-        Running = "running",
-        /// On the way to paused.
-        Pausing = "pausing",
-        /// Kept on disk; resume brings it back.
-        Paused = "paused",
-        /// On the way to running.
-        Resuming = "resuming",
-        /// A child of a fork on its way to running or paused.
-        Forking = "forking",
-        /// A change failed; resume may be tried again.
-        Error = "error",
-        /// On the way to destroyed.
-        Destroying = "destroying",
-        /// Gone; terminal.
-        Destroyed = "destroyed",
-        /// Never came up; terminal.
-        Failed = "failed",
-    }
-}
-
-impl State {
-    /// Where a state leads by itself; settled states stay.
-    const fn settled(self) -> Self {
-        match self {
-            Self::Creating | Self::Resuming | Self::Forking => Self::Running,
-            Self::Pausing => Self::Paused,
-            Self::Destroying => Self::Destroyed,
-            other => other,
-        }
-    }
-
-    const fn is_terminal(self) -> bool {
-        matches!(self, Self::Destroyed | Self::Failed)
-    }
-}
 
 /// Where it is and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

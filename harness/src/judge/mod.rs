@@ -1,6 +1,11 @@
 //! Judging: what was expected, seen and said, put side by side.
 
+mod acceptor;
+mod answer;
+mod findings;
 mod verdict;
+mod walk;
+mod words;
 
 pub use verdict::{Check, CheckStatus, Place, Verdict, Violation};
 

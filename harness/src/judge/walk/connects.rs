@@ -1,0 +1,367 @@
+//! Connects: may there be one, with which cursor, and what it brought.
+
+use super::{Unseen, Walk, events::IN_FLIGHT_US};
+use crate::{
+    contract::Level,
+    judge::{
+        Place,
+        acceptor::{Failure, Made, Phase, State, each_once},
+        answer::{Answer, Ending},
+        findings::{Findings, Wrong},
+        words,
+    },
+    profile::BudgetRenewal,
+};
+use fake_server::{
+    wire::Call,
+    wirelog::{Exchange, Micros},
+};
+
+impl Walk<'_> {
+    pub(super) fn connect(
+        &mut self,
+        index: usize,
+        exchange: &Exchange,
+        findings: &mut Findings<'_>,
+    ) {
+        let place = Place::Exchange(index);
+        self.connect_in_time(exchange, place, findings);
+        let eligible = self.may_connect(place, findings);
+        let matching = self.with_cursor(eligible, exchange, place, findings);
+        self.why_again(&matching, place, findings);
+        let entering: Vec<State> = matching
+            .into_iter()
+            .map(crate::judge::acceptor::Acceptor::connecting)
+            .collect();
+        let answer = Answer::of(exchange, &self.plan.truth, self.observed.ended_us);
+        if let Some(failure) = self.last_failure.take() {
+            self.retried.insert(failure);
+            self.acceptor.touch("stream/resume-cursor");
+        }
+        let before = entering.iter().map(|state| state.cursor).min();
+        self.states = self.acceptor.connected(&answer, &each_once(entering));
+        self.progress |= self.states.iter().map(|state| state.cursor).max() > before;
+        self.last_failure = Some(failure_word(&answer));
+        self.connects.push(index);
+    }
+
+    /// No connect after a cancel or after the result.
+    fn connect_in_time(&self, exchange: &Exchange, place: Place, findings: &mut Findings<'_>) {
+        let cancelled = self
+            .observed
+            .cancelled_us
+            .is_some_and(|at| exchange.head_us > at.saturating_add(IN_FLIGHT_US));
+        if cancelled {
+            findings.add(Wrong::new(
+                &["time/cancel"],
+                place,
+                "no connect after the cancel",
+                format!("another connect, with {}", words::after(exchange)),
+            ));
+        } else if self.is_after_the_result(exchange) {
+            let candidates: &[&str] = match &self.observed.reply {
+                crate::observed::Reply::Result(result) if result.outcome == "exited" => {
+                    &["stream/exit-ends-it", "stream/one-reader"]
+                }
+                crate::observed::Reply::Result(result) if result.outcome == "timed-out" => {
+                    &["time/deadline"]
+                }
+                _ => &["stream/retry-budget"],
+            };
+            findings.add(
+                Wrong::new(
+                    candidates,
+                    place,
+                    "nothing but cleanup after the result",
+                    format!("another connect, with {}", words::after(exchange)),
+                )
+                .at_level(Level::Must)
+                .always(),
+            );
+        }
+    }
+
+    /// The states from which a client may connect; if there is none, why not, and all as if they might.
+    fn may_connect(&self, place: Place, findings: &mut Findings<'_>) -> Vec<State> {
+        let eligible: Vec<State> = self
+            .states
+            .iter()
+            .filter(|state| self.acceptor.may_connect(state) && self.deletes.is_empty())
+            .copied()
+            .collect();
+        if !eligible.is_empty() {
+            return eligible;
+        }
+        let (candidates, expected) = self.why_no_connect();
+        findings
+            .add(Wrong::new(&candidates, place, expected, "another connect").at_level(Level::Must));
+        let last = self.acceptor.budget().saturating_sub(1);
+        let adopted = self.states.iter().map(|state| State {
+            phase: Phase::Idle,
+            used: state.used.min(last),
+            made: match state.made {
+                Made::Given => Made::Given,
+                _ => Made::Yes,
+            },
+            ..*state
+        });
+        each_once(adopted.collect())
+    }
+
+    fn why_no_connect(&self) -> (Vec<&'static str>, String) {
+        if !self.deletes.is_empty() {
+            return (
+                vec!["cleanup/on-every-failure", "cleanup/not-on-success"],
+                "no connect once the process was deleted".to_owned(),
+            );
+        }
+        let failed = self.states.iter().find_map(|state| match state.phase {
+            Phase::Failed(at) => Some(self.acceptor.arena.fail_at(at)),
+            _ => None,
+        });
+        if let Some(fail) = failed {
+            return (
+                fail.requirements.clone(),
+                format!(
+                    "the call has failed ({}), no further connect",
+                    words::or(&fail.kinds)
+                ),
+            );
+        }
+        if self
+            .states
+            .iter()
+            .any(|state| matches!(state.phase, Phase::Ended(_)))
+        {
+            return (
+                vec!["stream/exit-ends-it", "exit/first-counts"],
+                "the exit was accepted, no further connect".to_owned(),
+            );
+        }
+        if self.states.iter().any(|state| state.made == Made::No) {
+            return (
+                vec!["create/once"],
+                "a process is created before anything connects to it".to_owned(),
+            );
+        }
+        let budget = self.acceptor.budget();
+        let mut candidates = vec!["stream/retry-budget"];
+        if self.progress {
+            candidates.push("stream/progress-renews");
+        }
+        candidates.extend(
+            ["frames/heartbeat", "sequence/duplicate"]
+                .into_iter()
+                .filter(|id| self.acceptor.touched.contains(id)),
+        );
+        let renewal = match self.promises.profile.budget_renewal {
+            BudgetRenewal::Never => "",
+            BudgetRenewal::Progress => " without new output",
+        };
+        (
+            candidates,
+            format!("at most {budget} connects{renewal} (the client's promise)"),
+        )
+    }
+
+    /// The states whose cursor was asked for; if there is none, all, with their own cursor or that one.
+    fn with_cursor(
+        &mut self,
+        eligible: Vec<State>,
+        exchange: &Exchange,
+        place: Place,
+        findings: &mut Findings<'_>,
+    ) -> Vec<State> {
+        let candidates: &[&str] = if self.connects.is_empty() {
+            &["stream/first-cursor"]
+        } else {
+            &[
+                "stream/resume-cursor",
+                "sequence/only-data",
+                "frames/last-line",
+                "journal/expired-frame",
+                "sequence/valid",
+            ]
+        };
+        let asked = words::cursor(exchange);
+        let handed = self.handed_over_before(exchange.head_us);
+        let matching: Vec<State> = eligible
+            .iter()
+            .filter(|state| Some(state.cursor) == asked)
+            .filter(|state| {
+                let had = self.acceptor.arena.lengths(state.tip);
+                had.iter().zip(handed).all(|(had, handed)| *had >= handed)
+            })
+            .copied()
+            .collect();
+        if !matching.is_empty() {
+            if !words::is_plain_cursor(exchange) {
+                self.odd_cursor(candidates, exchange, place, findings);
+            }
+            return matching;
+        }
+        if asked.is_none() {
+            self.odd_cursor(candidates, exchange, place, findings);
+        } else {
+            let cursors: Vec<u64> = eligible.iter().map(|state| state.cursor).collect();
+            let found = self.cursor_candidates(candidates, asked);
+            findings.add(Wrong::new(
+                &found,
+                place,
+                words::expected_cursor(&cursors, self.connects.is_empty()),
+                words::after(exchange),
+            ));
+        }
+        let adopted = asked.unwrap_or(0);
+        let mut states = eligible.clone();
+        states.extend(eligible.into_iter().map(|state| State {
+            cursor: adopted,
+            tip: self.acceptor.arena.back_to(state.tip, adopted),
+            ..state
+        }));
+        each_once(states)
+    }
+
+    /// Of the rules about cursors those that this trial put to the test.
+    fn cursor_candidates(&self, all: &[&'static str], asked: Option<u64>) -> Vec<&'static str> {
+        let high = asked.is_some_and(|asked| self.states.iter().all(|state| asked > state.cursor));
+        all.iter()
+            .copied()
+            .filter(|id| match *id {
+                "sequence/only-data" => high,
+                "frames/last-line" | "sequence/valid" => self.acceptor.touched.contains(id),
+                "journal/expired-frame" => self.acceptor.touched.contains(id) && high,
+                _ => true,
+            })
+            .collect()
+    }
+
+    fn odd_cursor(
+        &self,
+        candidates: &[&'static str],
+        exchange: &Exchange,
+        place: Place,
+        findings: &mut Findings<'_>,
+    ) {
+        let cursors: Vec<u64> = self.states.iter().map(|state| state.cursor).collect();
+        findings.add(Wrong::new(
+            &candidates[..1],
+            place,
+            format!(
+                "{}, once, as a plain integer",
+                words::expected_cursor(&cursors, self.connects.is_empty())
+            ),
+            words::after(exchange),
+        ));
+    }
+
+    /// A client that hangs up on a stream that goes on has no reason to connect again.
+    fn why_again(&self, matching: &[State], place: Place, findings: &mut Findings<'_>) {
+        if matching.iter().all(|state| state.hung_up)
+            && !matching.is_empty()
+            && self.promises.profile.silence_limit_ms.is_none()
+        {
+            findings.add(
+                Wrong::new(
+                    &["stream/silence"],
+                    place,
+                    "the stream is read until the server ends it (no silence limit is promised)",
+                    "the client closed it and connected again",
+                )
+                .always(),
+            );
+        }
+    }
+
+    /// Bytes of stdout, stderr and pty that were handed over live before some moment.
+    fn handed_over_before(&self, at_us: Micros) -> [u64; 3] {
+        let mut handed = [0; 3];
+        if self.promises.profile.output == crate::profile::OutputForm::Text {
+            return handed;
+        }
+        for output in self
+            .observed
+            .outputs
+            .iter()
+            .take_while(|output| output.at_us < at_us)
+        {
+            if let Some(stream) = fake_server::wire::StreamName::from_name(&output.stream) {
+                handed[crate::judge::acceptor::place(stream)] += output.data.len() as u64;
+            }
+        }
+        handed
+    }
+
+    /// A connection that failed before its request was there.
+    pub(super) fn unseen(&mut self, unseen: Unseen) {
+        match unseen.call {
+            Some(Call::CreateProcess) => {
+                let mut after = self.states.clone();
+                for state in self.states.clone() {
+                    if state.made == Made::No && state.phase == Phase::Idle {
+                        let fail = crate::judge::acceptor::Fail {
+                            kinds: vec!["creation-unconfirmed", "transport"],
+                            requirements: vec!["create/once"],
+                            status: None,
+                        };
+                        let state = State {
+                            made: Made::Unknown,
+                            ..state
+                        };
+                        after.push(self.acceptor.failed(state, fail));
+                    }
+                }
+                self.states = each_once(after);
+            }
+            Some(Call::StdinClose) => {
+                let before = self.states.clone();
+                self.states = self.acceptor.stdin_closed(None, &before);
+                self.states.extend(before);
+                self.states = each_once(std::mem::take(&mut self.states));
+            }
+            Some(Call::DeleteProcess) => self.unseen_delete = true,
+            Some(Call::Connect) | None => self.unseen_connect(unseen.count),
+            Some(_) => {}
+        }
+    }
+
+    /// Connects that met a closed port: so many as are known, else any number that the budget allows.
+    fn unseen_connect(&mut self, count: Option<u32>) {
+        self.acceptor.touch("stream/retry-transient");
+        self.unseen_connects |= count.is_none();
+        if let Some(failure) = self.last_failure.take() {
+            self.retried.insert(failure);
+        }
+        self.last_failure = Some("no connection".to_owned());
+        let budget = self.acceptor.budget();
+        let mut after = Vec::new();
+        for state in &self.states {
+            if !self.acceptor.may_connect(state) {
+                after.push(*state);
+                continue;
+            }
+            let (least, most) = count.map_or((1, budget), |count| (count, count));
+            for more in least..=most {
+                let used = state.used.saturating_add(more);
+                if used <= budget {
+                    after.extend(
+                        self.acceptor
+                            .over(State { used, ..*state }, Failure::Connect),
+                    );
+                }
+            }
+        }
+        self.states = each_once(after);
+    }
+}
+
+/// A failure in words that are equal for failures that a client treats alike.
+fn failure_word(answer: &Answer) -> String {
+    match (answer.status, answer.ending) {
+        (None, _) => "no answer".to_owned(),
+        (Some(200), Ending::Clean) => "a stream that ended cleanly".to_owned(),
+        (Some(200), Ending::CloseDelimited) => "a stream that ended by close".to_owned(),
+        (Some(200), _) => "a stream that broke".to_owned(),
+        (Some(status), _) => format!("status {status}"),
+    }
+}

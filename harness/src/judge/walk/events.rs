@@ -1,0 +1,69 @@
+//! What happened, in order: requests that were seen, and connections that met a closed port or were
+//! cut before their request.
+
+use fake_server::{
+    script::model::Plan,
+    wire::Call,
+    wirelog::{Micros, WireLog},
+};
+
+/// How long a request that was sent before an event may take to be seen after it.
+pub(super) const IN_FLIGHT_US: Micros = 100_000;
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// A request, by index.
+    Request(usize),
+    /// A connection that brought no request.
+    Unseen(Unseen),
+}
+
+/// A connection that failed before its request was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unseen {
+    /// The call it was for, as far as the scenario knows.
+    pub(super) call: Option<Call>,
+    /// How many, if that is known.
+    pub(super) count: Option<u32>,
+}
+
+/// Everything in order of time.
+pub(super) fn in_order(plan: &Plan, log: &WireLog) -> Vec<Event> {
+    let call_of = |number: usize| {
+        plan.faults
+            .iter()
+            .find(|fault| fault.number == number)
+            .and_then(|fault| fault.on)
+    };
+    let mut events: Vec<(Micros, usize, Event)> = Vec::new();
+    for (index, exchange) in log.exchanges.iter().enumerate() {
+        events.push((exchange.head_us, index + 1, Event::Request(index)));
+    }
+    for refusal in &log.refusals {
+        let unseen = Unseen {
+            call: call_of(refusal.fault),
+            count: (refusal.refused > 0).then_some(refusal.refused),
+        };
+        events.push((refusal.from_us, 0, Event::Unseen(unseen)));
+    }
+    for connection in &log.connections {
+        if let Some((fault, _)) = connection.cut {
+            let unseen = Unseen {
+                call: call_of(fault),
+                count: Some(1),
+            };
+            events.push((connection.accepted_us, 0, Event::Unseen(unseen)));
+        }
+    }
+    events.sort_by_key(|(at, order, _)| (*at, *order));
+    // Requests stay in the order of their arrival, whatever the clock says.
+    let mut requests = (0..log.exchanges.len()).map(Event::Request);
+    events
+        .into_iter()
+        .filter_map(|(_, _, event)| match event {
+            Event::Request(_) => requests.next(),
+            unseen @ Event::Unseen(_) => Some(unseen),
+        })
+        .collect()
+}

@@ -3,6 +3,8 @@
 mod acceptor;
 mod answer;
 mod findings;
+mod output;
+mod result;
 mod verdict;
 mod walk;
 mod words;

@@ -2,11 +2,14 @@
 
 mod acceptor;
 mod answer;
+mod expectation;
 mod findings;
 mod output;
 mod result;
+mod secrets;
 mod verdict;
 mod walk;
+mod wire;
 mod words;
 
 pub use verdict::{Check, CheckStatus, Place, Verdict, Violation};

@@ -97,7 +97,7 @@ impl Handed {
     ) -> Result<(), Box<Mismatch>> {
         for stream in [StreamName::Stdout, StreamName::Stderr, StreamName::Pty] {
             let accepted = acceptor.arena.output(state.tip, stream);
-            let accepted = self.as_handed_over(accepted);
+            let accepted = text_or_bytes(&accepted, self.form);
             let at = place(stream);
             let empty = Vec::new();
             if self.any_live {
@@ -171,13 +171,6 @@ impl Handed {
             Extent::Beginning => {
                 seen.is_empty() || accepted.windows(seen.len()).any(|part| part == seen)
             }
-        }
-    }
-
-    fn as_handed_over(&self, bytes: Vec<u8>) -> Vec<u8> {
-        match self.form {
-            OutputForm::Bytes => bytes,
-            OutputForm::Text => String::from_utf8_lossy(&bytes).into_owned().into_bytes(),
         }
     }
 
@@ -303,5 +296,13 @@ fn around<'b>(bytes: &'b [u8], other: &[u8]) -> &'b [u8] {
         bytes
     } else {
         &bytes[at - BEFORE..]
+    }
+}
+
+/// Bytes as a client with this form hands them over.
+pub(super) fn text_or_bytes(bytes: &[u8], form: OutputForm) -> Vec<u8> {
+    match form {
+        OutputForm::Bytes => bytes.to_vec(),
+        OutputForm::Text => String::from_utf8_lossy(bytes).into_owned().into_bytes(),
     }
 }

@@ -5,6 +5,8 @@ mod cleanup;
 mod failure;
 mod success;
 
+pub(super) use blame::waits_for_delivery;
+
 use super::{
     Place,
     acceptor::{Failure, Made, Phase, State},

@@ -216,6 +216,11 @@ fn process_id(body: &[u8]) -> Option<String> {
     Some(id.as_str().unwrap_or_default().to_owned())
 }
 
+/// The id in a create's answer, if it gives one.
+pub(crate) fn created_id(exchange: &Exchange) -> Option<String> {
+    process_id(&body(exchange))
+}
+
 /// Whether an id may be put into a URL.
 pub(crate) fn is_identifier(id: &str) -> bool {
     (1..=200).contains(&id.len())

@@ -53,5 +53,5 @@ pub fn applicable(plan: &Plan, promises: &Promises) -> Result<(), String> {
     if let Some(missing) = plan.needs.iter().find(|need| !promises.can(**need)) {
         return Err(format!("the client does not claim capability `{missing}`"));
     }
-    Ok(())
+    oracle::within_reach(plan, promises)
 }

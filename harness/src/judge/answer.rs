@@ -24,6 +24,8 @@ pub(crate) struct Answer {
     pub(crate) tail_acked: usize,
     /// How it ended.
     pub(crate) ending: Ending,
+    /// How many lines the peer has acknowledged.
+    pub(crate) acked: usize,
     /// Lines that the client has surely had before it left or the log was taken.
     pub(crate) surely: usize,
     /// Two framings contradict each other, or bytes follow the framed body.
@@ -118,6 +120,7 @@ impl Answer {
         answer.ending = ending(exchange, last_end, http10);
         let left_us = exchange.client_closed_us.unwrap_or(now_us);
         let quiet = left_us.saturating_sub(exchange.last_sent_us.unwrap_or(left_us));
+        answer.acked = acked_lines;
         answer.surely = if quiet >= SURELY_READ_US {
             acked_lines
         } else {

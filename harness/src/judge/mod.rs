@@ -1,12 +1,22 @@
 //! Judging: what was expected, seen and said, put side by side.
+//!
+//! Pure: (plan, promises, expected, wire log, observed) in, a [`Verdict`] out, so that a saved trial can
+//! be judged again. In order: the walk over the wire log with every right client at once
+//! (`acceptor`, `walk`), the client's result against what was left of them (`result`, `output`), or for
+//! raw streams its events against what was sent (`raw`); the wire (`wire`), secrets (`secrets`),
+//! the scenario's own words (`expectation`); then receipts and one check a requirement.
 
-mod acceptor;
-mod answer;
+pub(crate) mod acceptor;
+pub(crate) mod answer;
+mod checks;
 mod expectation;
 mod findings;
 mod output;
+mod raw;
+mod receipts;
 mod result;
 mod secrets;
+mod touches;
 mod verdict;
 mod walk;
 mod wire;
@@ -15,11 +25,13 @@ mod words;
 pub use verdict::{Check, CheckStatus, Place, Verdict, Violation};
 
 use crate::{
-    contract::{self, Level, oracle::Expected},
-    observed::Observed,
+    contract::{self, oracle::Expected},
+    observed::{Observed, Reply},
     profile::Promises,
 };
-use fake_server::{script::model::Plan, wirelog::WireLog};
+use fake_server::{script::model::Plan, wire::Op, wirelog::WireLog};
+use findings::Findings;
+use walk::Walk;
 
 /// Judges one trial: what a right client would have done against what this one did.
 #[must_use]
@@ -30,21 +42,42 @@ pub fn judge(
     log: &WireLog,
     observed: &Observed,
 ) -> Verdict {
-    let _ = (promises, log, observed);
-    let checks = plan
-        .requirements
-        .iter()
-        .map(|id| Check {
-            requirement: id.clone(),
-            level: contract::requirement(id).map_or(Level::Must, |known| known.level),
-            status: CheckStatus::NotExercised,
-            reason: "judging is not built yet".to_owned(),
-        })
-        .collect();
+    let mut findings = Findings::new(&plan.requirements);
+    let mut walk = Walk::new(plan, promises, log, observed);
+    // A client whose adapter or harness failed is not judged by what it did not come to do.
+    let answered = matches!(observed.reply, Reply::Result(_) | Reply::Silent);
+    touches::of_plan(&mut walk.acceptor);
+    match plan.op {
+        Op::Follow | Op::Execute | Op::Terminal => {
+            walk.run(&mut findings);
+            result::judge(&walk, expected, &mut findings);
+        }
+        Op::Connect => {
+            walk.note_connects();
+            raw::judge(&walk, expected, &mut findings);
+        }
+        _ => {
+            walk.note_connects();
+            result::judge_other(&walk, expected, &mut findings);
+        }
+    }
+    if answered {
+        wire::judge(&walk, &mut findings);
+        expectation::judge(&walk, &mut findings);
+    }
+    secrets::judge(&walk, &mut findings);
+    let exercised = receipts::exercised(&walk, expected);
+    let checks = checks::checks(
+        plan,
+        contract::applicable(plan, promises),
+        &exercised,
+        &observed.reply,
+        &findings.violations,
+    );
     Verdict {
         checks,
-        violations: Vec::new(),
-        notes: Vec::new(),
+        violations: findings.violations,
+        notes: findings.notes,
         expected: expected.steps.clone(),
     }
 }

@@ -52,6 +52,13 @@ pub(super) fn judge(walk: &Walk<'_>, expected: &Expected, findings: &mut Finding
     }
 }
 
+/// Judges an op for which nothing is derived: only that it answered.
+pub(super) fn judge_other(walk: &Walk<'_>, expected: &Expected, findings: &mut Findings<'_>) {
+    if walk.observed.reply == Reply::Silent {
+        blame::silent(walk, expected, findings);
+    }
+}
+
 impl Ending<'_, '_> {
     fn judge(&self, findings: &mut Findings<'_>) {
         let fitting = match self.result.outcome.as_str() {

@@ -28,6 +28,8 @@ pub(super) struct Walk<'a> {
     pub(super) states: Vec<State>,
     /// Indices of the connects so far.
     pub(super) connects: Vec<usize>,
+    /// For each connect after how many lines it was decided.
+    pub(super) decided: Vec<Option<usize>>,
     /// Creates so far.
     pub(super) creates: Vec<usize>,
     /// Stdin-closes so far.
@@ -63,6 +65,7 @@ impl<'a> Walk<'a> {
             acceptor,
             states,
             connects: Vec::new(),
+            decided: Vec::new(),
             creates: Vec::new(),
             stdin_closes: Vec::new(),
             deletes: Vec::new(),
@@ -80,6 +83,16 @@ impl<'a> Walk<'a> {
             match event {
                 Event::Request(index) => self.request(index, findings),
                 Event::Unseen(unseen) => self.unseen(unseen),
+            }
+        }
+    }
+
+    /// Only remembers the connects: for ops that are not followed.
+    pub(super) fn note_connects(&mut self) {
+        for (index, exchange) in self.log.exchanges.iter().enumerate() {
+            if exchange.call == Some(Call::Connect) {
+                self.connects.push(index);
+                self.decided.push(None);
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::judge::answer::{Answer, Ending};
 impl Acceptor<'_> {
     /// The states after the answer to a connect that these states made (`connecting` already applied).
     pub(crate) fn connected(&mut self, answer: &Answer, entering: &[State]) -> Vec<State> {
+        self.decided = None;
         if answer.header("retry-after").is_some() {
             self.touch("stream/retry-after");
         }

@@ -31,6 +31,8 @@ pub(crate) struct Acceptor<'a> {
     pub(crate) arena: Arena<'a>,
     /// Requirements that what was sent puts to the test, in order of appearance.
     pub(crate) touched: Vec<&'static str>,
+    /// After how many lines of the last stream every right client had ended or failed; none if it went on.
+    pub(crate) decided: Option<usize>,
     reader: Reader,
 }
 
@@ -46,6 +48,7 @@ impl<'a> Acceptor<'a> {
             promises,
             arena: Arena::new(&plan.truth),
             touched: Vec::new(),
+            decided: None,
             reader: Reader {
                 streams,
                 tolerates_unknown: promises.can(Capability::ToleratesUnknownEvents),

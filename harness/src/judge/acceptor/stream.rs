@@ -38,6 +38,9 @@ impl Acceptor<'_> {
             }
             let step = self.meaning(line, index == 0);
             current = self.step(&current, &step);
+            if current.iter().all(|state| state.phase != Phase::Idle) {
+                self.decided = Some(index + 1);
+            }
         }
         if current
             .iter()

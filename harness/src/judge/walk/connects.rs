@@ -43,6 +43,7 @@ impl Walk<'_> {
         self.progress |= self.states.iter().map(|state| state.cursor).max() > before;
         self.last_failure = Some(failure_word(&answer));
         self.connects.push(index);
+        self.decided.push(self.acceptor.decided);
     }
 
     /// No connect after a cancel or after the result.

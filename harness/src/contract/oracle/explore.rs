@@ -1,0 +1,460 @@
+//! Every right client at once, against the simulated server.
+
+use super::simulate::{Came, Simulation};
+use crate::{
+    judge::{
+        acceptor::{Acceptor, Failure, Made, Phase, Proof, State, proof},
+        answer::{Answer, Ending},
+    },
+    profile::Promises,
+};
+use fake_server::{
+    script::model::{CancelPoint, Plan},
+    wire::{Call, Op},
+    wirelog::Exchange,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What right clients meet and how they end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ways {
+    /// Faults (with the attempt) met on every way.
+    pub(super) always: BTreeSet<(usize, u32)>,
+    /// Faults met on some way.
+    pub(super) ever: BTreeSet<(usize, u32)>,
+    /// How they end.
+    pub(super) outcomes: BTreeSet<String>,
+    /// How often each call is made at least.
+    pub(super) calls: BTreeMap<Call, u32>,
+    /// What the most usual way looks like.
+    pub(super) path: Vec<Moment>,
+}
+
+/// A moment of the most usual way, for the story.
+#[derive(Clone, Debug)]
+pub(super) enum Moment {
+    /// A call and its answer; the cursor it asked for and the one it brought.
+    Call {
+        call: Call,
+        attempt: u32,
+        after: u64,
+        status: Option<u16>,
+        ending: Ending,
+        cursor: u64,
+    },
+    /// A connection that was refused or cut before its request.
+    Unseen(Call),
+    /// The end.
+    Outcome(String),
+}
+
+/// Whether the oracle knows what a right client does with this op.
+pub(super) const fn can_follow(op: Op) -> bool {
+    matches!(op, Op::Follow | Op::Execute | Op::Terminal | Op::Connect)
+}
+
+/// Follows every right client.
+pub(super) fn ways(plan: &Plan, promises: &Promises) -> Ways {
+    if !can_follow(plan.op) {
+        // Nothing is derived for the other ops yet; then every fault may be met.
+        return Ways {
+            ever: plan.faults.iter().map(|fault| (fault.number, 1)).collect(),
+            ..Ways::default()
+        };
+    }
+    let mut explorer = Explorer {
+        plan,
+        promises,
+        acceptor: Acceptor::new(plan, promises),
+        known: BTreeMap::new(),
+    };
+    let start = explorer.acceptor.start();
+    let server = Simulation::new(plan);
+    match plan.op {
+        Op::Execute | Op::Terminal => explorer.create(server, start),
+        _ => explorer.connect(server, start, 1),
+    }
+}
+
+struct Explorer<'a> {
+    plan: &'a Plan,
+    promises: &'a Promises,
+    acceptor: Acceptor<'a>,
+    known: BTreeMap<Key, Ways>,
+}
+
+/// What the rest of a way depends on.
+type Key = (u32, u64, u32, Option<Failure>, Made, u64);
+
+impl Explorer<'_> {
+    fn create(&mut self, mut server: Simulation, state: State) -> Ways {
+        let argv = &self.plan.job.command;
+        let body = serde_json::json!({
+            "cmd": argv.first(),
+            "args": argv.get(1..).unwrap_or_default(),
+        });
+        let mut body = body;
+        if self.plan.op == Op::Terminal {
+            body["pty"] = serde_json::json!({ "rows": 24, "cols": 80 });
+        }
+        if argv.is_empty()
+            && let Some(fields) = body.as_object_mut()
+        {
+            fields.remove("cmd");
+            fields.remove("args");
+        }
+        let came = server.call(Call::CreateProcess, 0, &body.to_string());
+        let Came::Exchange(exchange) = came else {
+            return met(came_fault(&came), 1, Call::CreateProcess)
+                .then(end("error:creation-unconfirmed"));
+        };
+        let answer = self.answer(&exchange, &server);
+        let step = seen(&exchange, &answer, 0, 0);
+        let states = self.acceptor.created(&exchange, &answer, &[state]);
+        let cancelled = self.is_cancelled(&exchange, &server);
+        let ways = states.into_iter().map(|state| {
+            if cancelled && state.made == Made::Yes {
+                return self.fail(server.clone(), state, "cancelled");
+            }
+            match state.phase {
+                Phase::Failed(at) => {
+                    let kinds = self.acceptor.arena.fail_at(at).kinds.clone();
+                    end(&format!("error:{}", kinds.first().unwrap_or(&"other")))
+                }
+                _ if state.made == Made::No => self.create(server.clone(), state),
+                _ => self.input(server.clone(), state),
+            }
+        });
+        step.then(either(ways.collect()))
+    }
+
+    fn input(&mut self, mut server: Simulation, state: State) -> Ways {
+        let stdin = self
+            .plan
+            .job
+            .stdin
+            .as_ref()
+            .filter(|stdin| !stdin.is_empty());
+        let step = match stdin {
+            Some(stdin) if self.plan.op == Op::Execute => {
+                let body = serde_json::json!({ "data_base64": stdin.to_base64() });
+                match server.call(Call::Input, 0, &body.to_string()) {
+                    Came::Exchange(exchange) => {
+                        let answer = self.answer(&exchange, &server);
+                        if !answer.status.is_some_and(|status| status / 100 == 2) {
+                            let failed = self.fail(server, state, "error:other");
+                            return seen(&exchange, &answer, 0, 0).then(failed);
+                        }
+                        seen(&exchange, &answer, 0, 0)
+                    }
+                    came @ Came::Unseen(_) => {
+                        let failed = self.fail(server, state, "error:transport");
+                        return met(came_fault(&came), 1, Call::Input).then(failed);
+                    }
+                }
+            }
+            _ => Ways::default(),
+        };
+        if self.plan.op == Op::Execute {
+            step.then(self.stdin_close(server, state))
+        } else {
+            step.then(self.connect(server, state, 1))
+        }
+    }
+
+    fn stdin_close(&mut self, mut server: Simulation, state: State) -> Ways {
+        let came = server.call(Call::StdinClose, 0, "");
+        let (step, states) = match &came {
+            Came::Unseen(fault) => (
+                met(Some(*fault), 1, Call::StdinClose),
+                self.acceptor.stdin_closed(None, &[state]),
+            ),
+            Came::Exchange(exchange) => {
+                let answer = self.answer(exchange, &server);
+                let states = self
+                    .acceptor
+                    .stdin_closed(Some((exchange, &answer)), &[state]);
+                (seen(exchange, &answer, 0, 0), states)
+            }
+        };
+        let ways = states.into_iter().map(|state| match state.phase {
+            Phase::Failed(_) => self.fail(server.clone(), state, "error:http-error"),
+            _ => self.connect(server.clone(), state, 1),
+        });
+        step.then(either(ways.collect()))
+    }
+
+    /// From here on every way connects, with what follows known once.
+    fn connect(&mut self, server: Simulation, state: State, attempt: u32) -> Ways {
+        let key = (
+            attempt,
+            state.cursor,
+            state.used,
+            state.failure,
+            state.made,
+            server.now_ms,
+        );
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let ways = self.connect_once(server, state, attempt);
+        self.known.insert(key, ways.clone());
+        ways
+    }
+
+    fn connect_once(&mut self, mut server: Simulation, state: State, attempt: u32) -> Ways {
+        if self.is_late(&server) {
+            return self.fail(server, state, "timed-out");
+        }
+        let entering = Acceptor::connecting(state);
+        let came = server.call(Call::Connect, state.cursor, "");
+        let (step, states, ending, cancelled) = match &came {
+            Came::Unseen(fault) => {
+                let states = self.acceptor.no_stream(&[entering]);
+                (
+                    met(Some(*fault), attempt, Call::Connect),
+                    states,
+                    Ending::Unclean,
+                    false,
+                )
+            }
+            Came::Exchange(exchange) => {
+                let answer = self.answer(exchange, &server);
+                let states = self.acceptor.connected(&answer, &[entering]);
+                let high = states.iter().map(|state| state.cursor).max();
+                let step = seen(
+                    exchange,
+                    &answer,
+                    state.cursor,
+                    high.unwrap_or(state.cursor),
+                );
+                let cancelled = self.is_cancelled(exchange, &server);
+                (step, states, answer.ending, cancelled)
+            }
+        };
+        if self.plan.op == Op::Connect {
+            return step.then(self.raw_end(server, &states, attempt));
+        }
+        let mut ways = Vec::new();
+        for state in extremes(states) {
+            let way = match state.phase {
+                Phase::Ended(_) => end("exited"),
+                Phase::Failed(at) => {
+                    let kinds = self.acceptor.arena.fail_at(at).kinds.clone();
+                    let kind = kinds.first().unwrap_or(&"other");
+                    self.fail(server.clone(), state, &format!("error:{kind}"))
+                }
+                Phase::Idle if cancelled => self.fail(server.clone(), state, "cancelled"),
+                Phase::Idle if ending == Ending::Open => self.stuck(server.clone(), state, attempt),
+                Phase::Idle if self.acceptor.may_connect(&state) => {
+                    let mut server = server.clone();
+                    server.now_ms += self.promises.profile.reconnect_delay_ms;
+                    self.connect(server, state, attempt + 1)
+                }
+                Phase::Idle => {
+                    let outcome = match state.failure {
+                        Some(Failure::Connect) => "error:connection-failed",
+                        _ => "error:stream-ended",
+                    };
+                    self.fail(server.clone(), state, outcome)
+                }
+            };
+            ways.push(way);
+        }
+        step.then(either(ways))
+    }
+
+    /// Nothing more comes, and the socket stays open.
+    fn stuck(&mut self, mut server: Simulation, state: State, attempt: u32) -> Ways {
+        let limit = self.promises.profile.silence_limit_ms;
+        let timeout = self.plan.job.timeout_ms;
+        if let Some(limit) = limit
+            && timeout.is_none_or(|timeout| server.now_ms.saturating_add(limit) < timeout)
+        {
+            server.now_ms += limit;
+            let states = self.acceptor.over(state, Failure::Drop);
+            let ways = states.into_iter().map(|state| {
+                if self.acceptor.may_connect(&state) {
+                    self.connect(server.clone(), state, attempt + 1)
+                } else {
+                    self.fail(server.clone(), state, "error:stream-ended")
+                }
+            });
+            return either(ways.collect());
+        }
+        if self.plan.job.cancel.is_some() {
+            self.fail(server, state, "cancelled")
+        } else if timeout.is_some() {
+            self.fail(server, state, "timed-out")
+        } else {
+            end("none")
+        }
+    }
+
+    /// A failure, with the cleanup that it wants.
+    fn fail(&self, mut server: Simulation, state: State, outcome: &str) -> Ways {
+        if state.made != Made::Yes {
+            return end(outcome);
+        }
+        let came = server.call(Call::DeleteProcess, 0, "");
+        match &came {
+            Came::Unseen(fault) => {
+                met(Some(*fault), 1, Call::DeleteProcess).then(end("error:cleanup-unconfirmed"))
+            }
+            Came::Exchange(exchange) => {
+                let answer = self.answer(exchange, &server);
+                let ending = match proof(exchange, &answer) {
+                    Proof::Yes => end(outcome),
+                    Proof::Maybe => either(vec![end(outcome), end("error:cleanup-unconfirmed")]),
+                    Proof::No => end("error:cleanup-unconfirmed"),
+                };
+                seen(exchange, &answer, 0, 0).then(ending)
+            }
+        }
+    }
+
+    /// How a raw stream ends.
+    fn raw_end(&mut self, server: Simulation, states: &[State], attempt: u32) -> Ways {
+        let retried = states
+            .iter()
+            .find(|state| {
+                state.failure == Some(Failure::Connect) && self.acceptor.may_connect(state)
+            })
+            .copied();
+        let ended = end("ended");
+        match retried {
+            Some(state) => either(vec![ended, self.connect(server, state, attempt + 1)]),
+            None => ended,
+        }
+    }
+
+    fn answer(&self, exchange: &Exchange, server: &Simulation) -> Answer {
+        Answer::of(exchange, &self.plan.truth, server.look_us())
+    }
+
+    fn is_late(&self, server: &Simulation) -> bool {
+        self.plan
+            .job
+            .timeout_ms
+            .is_some_and(|timeout| server.now_ms >= timeout)
+    }
+
+    /// Whether the cancel of the plan has come with this exchange.
+    fn is_cancelled(&self, exchange: &Exchange, _server: &Simulation) -> bool {
+        let Some(cancel) = &self.plan.job.cancel else {
+            return false;
+        };
+        let frames = |count| matches!(cancel.at, CancelPoint::Frame(n) if n > count);
+        let bodies = exchange
+            .answer
+            .iter()
+            .filter(|sent| matches!(sent, fake_server::wirelog::Sent::Body { .. }))
+            .count();
+        exchange.call == Some(cancel.on)
+            && exchange.attempt == cancel.attempt
+            && !frames(bodies as u64)
+    }
+}
+
+impl Ways {
+    /// This, and then what follows.
+    fn then(mut self, mut next: Self) -> Self {
+        self.always.extend(next.always);
+        self.ever.extend(next.ever);
+        self.outcomes.extend(next.outcomes);
+        for (call, count) in next.calls {
+            *self.calls.entry(call).or_default() += count;
+        }
+        self.path.append(&mut next.path);
+        self
+    }
+}
+
+/// One of these ways; the first is the most usual.
+fn either(ways: Vec<Ways>) -> Ways {
+    let mut ways = ways.into_iter();
+    let Some(mut all) = ways.next() else {
+        return Ways::default();
+    };
+    for way in ways {
+        all.always = all.always.intersection(&way.always).copied().collect();
+        all.ever.extend(way.ever);
+        all.outcomes.extend(way.outcomes);
+        all.calls = all
+            .calls
+            .into_iter()
+            .filter_map(|(call, count)| Some((call, count.min(*way.calls.get(&call)?))))
+            .collect();
+    }
+    all
+}
+
+fn end(outcome: &str) -> Ways {
+    Ways {
+        outcomes: BTreeSet::from([outcome.to_owned()]),
+        path: vec![Moment::Outcome(outcome.to_owned())],
+        ..Ways::default()
+    }
+}
+
+fn seen(exchange: &Exchange, answer: &Answer, after: u64, cursor: u64) -> Ways {
+    let mut ways = Ways::default();
+    if let Some(fault) = exchange.fault {
+        ways.always.insert((fault, exchange.attempt));
+        ways.ever.insert((fault, exchange.attempt));
+    }
+    if let Some(call) = exchange.call {
+        ways.calls.insert(call, 1);
+        ways.path.push(Moment::Call {
+            call,
+            attempt: exchange.attempt,
+            after,
+            status: answer.status,
+            ending: answer.ending,
+            cursor,
+        });
+    }
+    ways
+}
+
+fn met(fault: Option<usize>, attempt: u32, call: Call) -> Ways {
+    let met: BTreeSet<(usize, u32)> = fault.map(|fault| (fault, attempt)).into_iter().collect();
+    Ways {
+        always: met.clone(),
+        ever: met,
+        path: vec![Moment::Unseen(call)],
+        ..Ways::default()
+    }
+}
+
+const fn came_fault(came: &Came) -> Option<usize> {
+    match came {
+        Came::Unseen(fault) => Some(*fault),
+        Came::Exchange(_) => None,
+    }
+}
+
+/// Of states that go on only those with the highest and the lowest cursor: what lies between meets
+/// nothing else. The most usual first: who ended, then who read most, then who failed.
+fn extremes(states: Vec<State>) -> Vec<State> {
+    let (idle, mut rest): (Vec<State>, Vec<State>) = states
+        .into_iter()
+        .partition(|state| state.phase == Phase::Idle);
+    let high = idle.iter().map(|state| state.cursor).max();
+    let low = idle.iter().map(|state| state.cursor).min();
+    rest.sort_by_key(|state| matches!(state.phase, Phase::Failed(_)));
+    let mut ordered: Vec<State> = rest
+        .iter()
+        .filter(|state| matches!(state.phase, Phase::Ended(_)))
+        .copied()
+        .collect();
+    ordered.extend(idle.iter().filter(|state| Some(state.cursor) == high));
+    if low != high {
+        ordered.extend(idle.iter().filter(|state| Some(state.cursor) == low));
+    }
+    ordered.extend(
+        rest.iter()
+            .filter(|state| matches!(state.phase, Phase::Failed(_))),
+    );
+    ordered
+}

@@ -1,0 +1,280 @@
+//! The plan's server without sockets or clocks: what a request would be answered, as an exchange of a
+//! wire log in which everything was acknowledged.
+
+use fake_server::{
+    script::{
+        expand::Piece,
+        model::{ConnectionUse, Cut, End, Plan},
+    },
+    session::{Act, Answer, RawAnswer, RawBody, Session},
+    wire::{Blob, Call},
+    wirelog::{AnswerEnd, Exchange, Names, Payload, Request, Sent},
+};
+use std::sync::Arc;
+
+/// A server, and what time it is there.
+#[derive(Clone)]
+pub(super) struct Simulation {
+    session: Session,
+    names: Names,
+    /// Milliseconds since the job began.
+    pub(super) now_ms: u64,
+}
+
+/// What came of a request.
+pub(super) enum Came {
+    /// The connection was refused or cut before the request was read, by this fault.
+    Unseen(usize),
+    /// An exchange.
+    Exchange(Box<Exchange>),
+}
+
+/// Milliseconds after which what stands still is looked at: nothing more comes.
+const LOOK_US: u64 = 1_000_000_000;
+
+impl Simulation {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let names = Names {
+            api_key: "skp_oracle".to_owned(),
+            canary: "canary-oracle".to_owned(),
+            base_url: "http://127.0.0.1:1".to_owned(),
+            trap_url: "http://127.0.0.1:2".to_owned(),
+            sandbox_id: "sb-oracle".to_owned(),
+            process_id: "proc_oracle".to_owned(),
+        };
+        Self {
+            session: Session::new(Arc::new(plan.clone()), names.clone()),
+            names,
+            now_ms: 0,
+        }
+    }
+
+    /// Where an open exchange is looked at, for what has surely arrived.
+    pub(super) const fn look_us(&self) -> u64 {
+        self.now_ms * 1000 + LOOK_US
+    }
+
+    /// Makes a call.
+    pub(super) fn call(&mut self, call: Call, after: u64, body: &str) -> Came {
+        if let Some(refusal) = self.session.pending_refusal() {
+            self.session.refused(refusal.fault);
+            return Came::Unseen(refusal.fault);
+        }
+        if let Some((fault, _)) = self.session.on_accept() {
+            return Came::Unseen(fault);
+        }
+        let request = self.request(call, after, body);
+        let head_us = self.now_ms * 1000;
+        let arrival = self
+            .session
+            .arrive(&request, ConnectionUse::Fresh, self.now_ms);
+        self.now_ms = self.now_ms.saturating_add(arrival.delay_ms);
+        let mut exchange = Exchange {
+            connection: 1,
+            number: 1,
+            call: arrival.call,
+            attempt: arrival.attempt,
+            request: request.clone(),
+            fault: arrival.fault,
+            answer: Vec::new(),
+            head_us,
+            last_sent_us: None,
+            client_closed_us: None,
+            open: false,
+            segmented: None,
+        };
+        if let Some(cut) = arrival.cut {
+            exchange.answer.push(ended(AnswerEnd::Cut(cut)));
+        } else {
+            let mut act = self.session.answer(&arrival, &request, self.now_ms).act;
+            while let Act::Wait(waiting) = act {
+                self.now_ms = self.now_ms.max(waiting.until_ms);
+                act = self.session.resume(waiting, self.now_ms);
+            }
+            self.play(act, &mut exchange);
+        }
+        self.session.ended(&arrival);
+        exchange.last_sent_us = Some(self.now_ms * 1000);
+        Came::Exchange(Box::new(exchange))
+    }
+
+    fn request(&self, call: Call, after: u64, body: &str) -> Request {
+        let sandbox = format!("/v1/sandboxes/{}", self.names.sandbox_id);
+        let process = format!("{sandbox}/processes/{}", self.names.process_id);
+        let (method, target) = match call {
+            Call::CreateProcess => ("POST", format!("{sandbox}/processes")),
+            Call::StdinClose => ("POST", format!("{process}/stdin/close")),
+            Call::Input => ("POST", format!("{process}/input")),
+            Call::DeleteProcess => ("DELETE", format!("{process}?grace_ms=0")),
+            _ => ("GET", format!("{process}/connect?after={after}")),
+        };
+        let parts = fake_server::session::target(&target);
+        Request {
+            method: method.to_owned(),
+            target,
+            headers: vec![
+                ("x-api-key".to_owned(), self.names.api_key.clone()),
+                ("content-type".to_owned(), "application/json".to_owned()),
+            ],
+            body: Blob::from(body),
+            body_complete: true,
+            path: parts.path,
+            query: parts.query,
+        }
+    }
+
+    fn play(&mut self, act: Act, exchange: &mut Exchange) {
+        match act {
+            Act::Answer(answer) => plain(answer, exchange),
+            Act::Raw(answer) => self.raw(answer, exchange),
+            Act::Cut(cut) => exchange.answer.push(ended(AnswerEnd::Cut(Cut { ..cut }))),
+            Act::Hold { ms } => {
+                self.now_ms = self.now_ms.saturating_add(ms);
+                exchange.answer.push(ended(AnswerEnd::Held));
+            }
+            // `call` waits until there is something else.
+            Act::Wait(_) => {}
+        }
+    }
+
+    fn raw(&mut self, answer: RawAnswer, exchange: &mut Exchange) {
+        let mut headers = answer.headers.clone();
+        let chunked = matches!(answer.body, RawBody::Pieces(_)) && answer.content_length.is_none();
+        if let Some(coding) = &answer.encoding {
+            let name = format!("{:?}", coding.coding).to_lowercase();
+            headers.push(("content-encoding".to_owned(), name));
+        }
+        if answer.content_length.is_some() {
+            headers.push(("content-length".to_owned(), "announced".to_owned()));
+        }
+        if answer.transfer_encoding_also || (chunked && !answer.http10) {
+            headers.push(("transfer-encoding".to_owned(), "chunked".to_owned()));
+        }
+        exchange.answer.push(Sent::Head {
+            http10: answer.http10,
+            status: answer.status,
+            reason: String::new(),
+            headers,
+        });
+        let body_at = exchange.answer.len();
+        let end = match answer.body {
+            RawBody::Bytes(bytes) => {
+                exchange.answer.push(body(Payload::Plain, bytes));
+                Some(if answer.http10 {
+                    AnswerEnd::CloseDelimited
+                } else {
+                    AnswerEnd::Complete
+                })
+            }
+            RawBody::Endless(byte) => {
+                exchange.answer.push(body(Payload::Plain, vec![byte; 64]));
+                None
+            }
+            RawBody::Pieces(pieces) => self.pieces(pieces, exchange),
+        };
+        let end = match (end, answer.content_length) {
+            (Some(_), Some(more)) if more > 0 => Some(AnswerEnd::Short),
+            (Some(end), Some(less)) if less < 0 => {
+                cut_framing(&mut exchange.answer[body_at..], less.unsigned_abs());
+                Some(match end {
+                    AnswerEnd::Scripted(End::Chunk) => AnswerEnd::Complete,
+                    other => other,
+                })
+            }
+            (Some(AnswerEnd::Scripted(End::Chunk | End::Fin)), _) if answer.http10 => {
+                Some(AnswerEnd::CloseDelimited)
+            }
+            (Some(AnswerEnd::Scripted(End::Chunk)), _)
+                if answer
+                    .encoding
+                    .is_some_and(|coding| coding.cut.is_some() || coding.extra > 0) =>
+            {
+                Some(AnswerEnd::Scripted(End::Fin))
+            }
+            (end, _) => end,
+        };
+        match end {
+            Some(end) => exchange.answer.push(ended(end)),
+            None => exchange.open = true,
+        }
+    }
+
+    /// Plays pieces; how the answer ended, or nothing where it stands still.
+    fn pieces(&mut self, pieces: Vec<Piece>, exchange: &mut Exchange) -> Option<AnswerEnd> {
+        for piece in pieces {
+            match piece {
+                Piece::Bytes { what, bytes, .. } => {
+                    let bytes = fake_server::script::expand::substitute(&bytes, &self.names);
+                    exchange.answer.push(body(what, bytes));
+                }
+                Piece::Trickle {
+                    what,
+                    bytes,
+                    portion,
+                    every_ms,
+                    ..
+                } => {
+                    let portions = bytes.len().div_ceil(portion.max(1)) as u64;
+                    self.now_ms = self
+                        .now_ms
+                        .saturating_add(portions.saturating_sub(1).saturating_mul(every_ms));
+                    exchange.answer.push(body(what, bytes));
+                }
+                Piece::Pause { ms, .. } => self.now_ms = self.now_ms.saturating_add(ms),
+                Piece::Until(fake_server::script::model::Until::Closed) => return None,
+                Piece::Until(until) => exchange.answer.push(Sent::Waited(until)),
+                Piece::Every { pieces, .. } => {
+                    self.pieces(pieces, exchange);
+                    return None;
+                }
+                Piece::End(End::Hold) => return None,
+                Piece::End(end) => return Some(AnswerEnd::Scripted(end)),
+            }
+        }
+        None
+    }
+}
+
+fn plain(answer: Answer, exchange: &mut Exchange) {
+    exchange.answer.push(Sent::Head {
+        http10: false,
+        status: answer.status,
+        reason: answer.reason,
+        headers: answer.headers,
+    });
+    exchange.answer.push(body(Payload::Plain, answer.body));
+    exchange.answer.push(ended(AnswerEnd::Complete));
+}
+
+fn body(what: Payload, bytes: Vec<u8>) -> Sent {
+    Sent::Body {
+        what,
+        bytes: Blob(bytes),
+        framed: true,
+        acked: true,
+    }
+}
+
+const fn ended(how: AnswerEnd) -> Sent {
+    Sent::End { how, acked: true }
+}
+
+/// The last bytes of a body lie beyond its announced length.
+fn cut_framing(sent: &mut [Sent], mut beyond: u64) {
+    for entry in sent.iter_mut().rev() {
+        let Sent::Body { bytes, framed, .. } = entry else {
+            continue;
+        };
+        let length = bytes.len() as u64;
+        if length <= beyond {
+            *framed = false;
+            beyond -= length;
+        } else {
+            // Only the beginning counts; the rest is beyond, and what is beyond is never read.
+            bytes
+                .0
+                .truncate(usize::try_from(length - beyond).unwrap_or(0));
+            return;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! One check a requirement, from what was found.
+
+use super::{Check, CheckStatus, Violation, receipts::Exercised};
+use crate::{
+    contract::{Level, requirement},
+    observed::Reply,
+};
+use fake_server::script::model::Plan;
+
+/// The checks of a trial: the scenario's requirements in its order, then whatever else was found broken.
+pub(super) fn checks(
+    plan: &Plan,
+    applicable: Result<(), String>,
+    exercised: &Exercised,
+    reply: &Reply,
+    violations: &[Violation],
+) -> Vec<Check> {
+    let rest = otherwise(applicable, exercised, reply);
+    let mut checks: Vec<Check> = plan
+        .requirements
+        .iter()
+        .map(|id| {
+            failed(id, violations).unwrap_or_else(|| {
+                let (status, reason) = rest.clone();
+                Check {
+                    requirement: id.clone(),
+                    level: level(id),
+                    status,
+                    reason,
+                }
+            })
+        })
+        .collect();
+    for violation in violations {
+        let id = &violation.requirement;
+        if !checks.iter().any(|check| check.requirement == *id) {
+            checks.extend(failed(id, violations));
+        }
+    }
+    checks
+}
+
+fn failed(id: &str, violations: &[Violation]) -> Option<Check> {
+    let of_it = || {
+        violations
+            .iter()
+            .filter(|violation| violation.requirement == id)
+    };
+    let first = of_it().next()?;
+    Some(Check {
+        requirement: id.to_owned(),
+        level: of_it().map(|violation| violation.level).max()?,
+        status: CheckStatus::Fail,
+        reason: format!("expected {}; seen: {}", first.expected, first.seen),
+    })
+}
+
+/// What a check is that nothing was found against.
+fn otherwise(
+    applicable: Result<(), String>,
+    exercised: &Exercised,
+    reply: &Reply,
+) -> (CheckStatus, String) {
+    match (reply, applicable, exercised) {
+        (Reply::HarnessError(what), ..) => (CheckStatus::HarnessError, what.clone()),
+        (Reply::AdapterFault(what) | Reply::AdapterDied(what), ..) => {
+            (CheckStatus::AdapterError, what.clone())
+        }
+        (_, Err(why), _) => (CheckStatus::NotApplicable, why),
+        (_, _, Exercised::RuledOut(why)) => (CheckStatus::NotApplicable, why.clone()),
+        (_, _, Exercised::No(why)) => (CheckStatus::NotExercised, why.clone()),
+        (Reply::Silent, ..) => (
+            CheckStatus::NotExercised,
+            "the client gave no answer by the deadline".to_owned(),
+        ),
+        (Reply::Result(_), Ok(()), Exercised::Yes) => (CheckStatus::Pass, String::new()),
+    }
+}
+
+fn level(id: &str) -> Level {
+    requirement(id).map_or(Level::Must, |known| known.level)
+}

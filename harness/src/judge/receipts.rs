@@ -1,0 +1,217 @@
+//! Whether each fault that the outcome depends on has reached the client, provably.
+
+use super::{answer::Answer, walk::Walk};
+use crate::{
+    contract::oracle::{Expected, FaultReach, Reach},
+    observed::Reply,
+};
+use fake_server::{
+    script::{describe, model::ConnectionUse},
+    wire::Call,
+    wirelog::{AnswerEnd, Exchange, Sent},
+};
+
+/// What the receipts say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Exercised {
+    /// Every fault that matters was met.
+    Yes,
+    /// One was not; why.
+    No(String),
+    /// A legal choice of the client rules it out; which.
+    RuledOut(String),
+}
+
+/// How many of a hundred segmented writes must have been acknowledged alone.
+const ALONE_PERCENT: u64 = 90;
+
+/// Looks for the receipt of every fault that a right client meets.
+pub(super) fn exercised(walk: &Walk<'_>, expected: &Expected) -> Exercised {
+    if let Some(missing) = missing_call(walk, expected) {
+        return Exercised::No(missing);
+    }
+    let mut met = false;
+    let mut wanted = false;
+    for fault in &expected.faults {
+        match fault.reach {
+            Reach::Bait | Reach::Never => {}
+            Reach::Always => {
+                if let Some(missing) = missing(walk, fault) {
+                    return Exercised::No(missing);
+                }
+                met = true;
+            }
+            Reach::Sometimes => {
+                wanted = true;
+                met |= was_met(walk, fault.number);
+            }
+        }
+    }
+    if wanted && !met {
+        return not_met_at_all(walk, expected);
+    }
+    Exercised::Yes
+}
+
+/// A call that every right client makes, and this one did not.
+fn missing_call(walk: &Walk<'_>, expected: &Expected) -> Option<String> {
+    let count = |call: Call| {
+        walk.log
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.call == Some(call))
+            .count()
+    };
+    // Cleanup is judged, not a receipt; stdin need not be written.
+    let call =
+        expected.calls.iter().map(|(call, _)| *call).find(|call| {
+            matches!(call, Call::CreateProcess | Call::Connect) && count(*call) == 0
+        })?;
+    Some(format!("the client never made a {call} request"))
+}
+
+fn not_met_at_all(walk: &Walk<'_>, expected: &Expected) -> Exercised {
+    let reused = expected.faults.iter().all(|reach| {
+        reach.reach != Reach::Sometimes
+            || walk.plan.faults.iter().any(|fault| {
+                fault.number == reach.number && fault.on_connection == Some(ConnectionUse::Reused)
+            })
+    });
+    if reused {
+        Exercised::RuledOut("the client does not use a connection twice".to_owned())
+    } else {
+        Exercised::No("no fault of the scenario reached the client".to_owned())
+    }
+}
+
+fn was_met(walk: &Walk<'_>, number: usize) -> bool {
+    walk.log
+        .exchanges
+        .iter()
+        .any(|exchange| exchange.fault == Some(number))
+        || met_before_a_request(walk, number)
+}
+
+fn met_before_a_request(walk: &Walk<'_>, number: usize) -> bool {
+    let cut = walk
+        .log
+        .connections
+        .iter()
+        .any(|connection| connection.cut.is_some_and(|(fault, _)| fault == number));
+    let refused_errno = || match &walk.observed.reply {
+        Reply::Result(result) => result.error.as_ref().is_some_and(|error| {
+            let refused = |errno: &Option<String>| errno.as_deref() == Some("ECONNREFUSED");
+            refused(&error.errno)
+                || error
+                    .cause
+                    .as_ref()
+                    .is_some_and(|cause| refused(&cause.errno))
+        }),
+        _ => false,
+    };
+    let refused = walk.log.refusals.iter().any(|refusal| {
+        refusal.fault == number
+            && (refusal.refused > 0
+                || refused_errno()
+                || walk
+                    .log
+                    .connections
+                    .iter()
+                    .any(|connection| connection.accepted_us >= refusal.from_us))
+    });
+    cut || refused
+}
+
+/// What is missing of a fault that every right client meets.
+fn missing(walk: &Walk<'_>, fault: &FaultReach) -> Option<String> {
+    let number = fault.number;
+    let named = walk
+        .plan
+        .faults
+        .iter()
+        .find(|known| known.number == number)
+        .map_or_else(
+            || format!("fault {number}"),
+            |known| format!("fault {number} ({})", describe::selector(known)),
+        );
+    if met_before_a_request(walk, number) {
+        return None;
+    }
+    for attempt in &fault.attempts {
+        let found =
+            walk.log.exchanges.iter().enumerate().find(|(_, exchange)| {
+                exchange.fault == Some(number) && exchange.attempt == *attempt
+            });
+        let Some((index, exchange)) = found else {
+            return Some(format!("{named} was not met"));
+        };
+        if let Some(why) = without_receipt(walk, index, exchange) {
+            return Some(format!("{named}: {why}"));
+        }
+    }
+    None
+}
+
+/// Why an answer cannot be proven to have reached the client.
+fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option<String> {
+    if let Some(writes) = exchange.segmented
+        && writes.writes > 0
+        && writes.alone * 100 < writes.writes * ALONE_PERCENT
+    {
+        return Some(format!(
+            "only {} of {} writes arrived alone",
+            writes.alone, writes.writes
+        ));
+    }
+    // A later request of the client is a receipt of everything before it.
+    if index + 1 < walk.log.exchanges.len() {
+        return None;
+    }
+    let answer = Answer::of(exchange, &walk.plan.truth, walk.observed.ended_us);
+    let decided = walk
+        .connects
+        .iter()
+        .position(|connect| *connect == index)
+        .and_then(|at| walk.decided[at]);
+    if let Some(lines) = decided {
+        return (answer.acked < lines)
+            .then(|| "the lines that decide were not acknowledged".to_owned());
+    }
+    let end = exchange.answer.iter().find_map(|sent| match sent {
+        Sent::End { how, acked } => Some((*how, *acked)),
+        _ => None,
+    });
+    let told_status = match &walk.observed.reply {
+        Reply::Result(result) => result
+            .error
+            .as_ref()
+            .is_some_and(|error| error.http_status.is_some() && error.http_status == answer.status),
+        _ => false,
+    };
+    match end {
+        _ if told_status => None,
+        Some((AnswerEnd::Cut(_) | AnswerEnd::Held, _)) => None,
+        Some((_, true)) => None,
+        // A racing reset has no receipt but what the client does next.
+        Some((AnswerEnd::Scripted(fake_server::script::model::End::ResetNow), false)) => None,
+        Some(_) => (!everything_acked(exchange) && exchange.client_closed_us.is_none())
+            .then(|| "its end was not acknowledged".to_owned()),
+        // Still open: it stands still, or the client has left. What was sent must have arrived.
+        None if exchange.answer.is_empty() => None,
+        None => (!everything_acked(exchange) && exchange.client_closed_us.is_none())
+            .then(|| "what it sent was not acknowledged".to_owned()),
+    }
+}
+
+fn everything_acked(exchange: &Exchange) -> bool {
+    exchange.answer.iter().all(|sent| {
+        !matches!(
+            sent,
+            Sent::Body {
+                acked: false,
+                framed: true,
+                ..
+            } | Sent::Frames { acked: false, .. }
+        )
+    })
+}

@@ -609,7 +609,8 @@ class Adapter:
         return {"outcome": "exited", "exit_code": status[0], "signal": status[1]}
 
     def _say(self, kind: str, **fields: Any) -> None:
-        line = json.dumps({"type": kind, **fields}).encode() + b"\n"
+        # Half a character, written as an escape, is a text for Python alone: it becomes a question mark.
+        line = json.dumps({"type": kind, **fields}, ensure_ascii=False).encode(errors="replace") + b"\n"
         with self._lock:
             self._out.write(line)
             self._out.flush()
@@ -622,11 +623,6 @@ def event(frame: dict[str, Any]) -> dict[str, Any]:
     kind = frame.get("type")
     if kind == "error":
         fields["error"] = str(frame.get("error", ""))
-    # Half a character, written as an escape, is a text for Python alone.
-    fields = {
-        name: value.encode(errors="replace").decode() if isinstance(value, str) else value
-        for name, value in fields.items()
-    }
     return {"kind": kind if kind in ("data", "exit", "heartbeat", "error") else "other", **fields}
 
 

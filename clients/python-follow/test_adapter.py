@@ -280,7 +280,12 @@ class Speaking(unittest.TestCase):
         frame = {"type": "exit", "exit_code": 7.0, "signal": None, "more": 1}
         self.assertEqual(adapter.event(frame), {"kind": "exit", "exit_code": 7.0, "signal": None})
         self.assertEqual(adapter.event({"type": ["data"]}), {"kind": "other"})
-        self.assertEqual(adapter.event({"type": "error", "error": "\ud800x"}), {"kind": "error", "error": "?x"})
+        self.assertEqual(adapter.event({"type": "error"}), {"kind": "error", "error": ""})
+
+    def test_half_a_character_makes_no_broken_line(self):
+        out = io.BytesIO()
+        adapter.Adapter(io.BytesIO(), out)._say("event", error="\ud800\u2028")
+        self.assertEqual(out.getvalue(), '{"type": "event", "error": "?\u2028"}\n'.encode())
 
     def test_it_says_its_version(self):
         program = Path(adapter.__file__)

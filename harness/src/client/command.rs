@@ -16,6 +16,7 @@ use fake_server::wire::{Blob, call::Capability};
 use serde_json::{Value, json};
 use std::{
     io,
+    os::unix::process::ExitStatusExt as _,
     process::{ExitStatus, Stdio},
     sync::Arc,
     time::Duration,
@@ -289,14 +290,23 @@ fn outcome(
 ) -> Reply {
     let stdout = Some(Blob(stdout));
     let Some(code) = status.code() else {
-        if cancelled {
-            return Reply::Result(JobResult {
+        // The program's end is the process's, by a signal too: a program that crashes has told a wrong one.
+        let signal = status.signal().map(process::signal_name);
+        return Reply::Result(if cancelled {
+            JobResult {
                 outcome: "cancelled".to_owned(),
                 stdout,
                 ..JobResult::default()
-            });
-        }
-        return Reply::AdapterDied(process::words(status));
+            }
+        } else {
+            JobResult {
+                outcome: "exited".to_owned(),
+                signal: Some(json!(signal)),
+                stdout,
+                stderr: Some(Blob(stderr)),
+                ..JobResult::default()
+            }
+        });
     };
     let meaning = manifest
         .exit

@@ -15,6 +15,10 @@ mod process;
 #[cfg(feature = "run")]
 pub mod reference;
 #[cfg(feature = "run")]
+pub mod setup;
+#[cfg(feature = "run")]
+pub mod smoke;
+#[cfg(feature = "run")]
 mod tail;
 
 use crate::observed::Reply;

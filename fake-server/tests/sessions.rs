@@ -7,7 +7,7 @@ use fake_server::{
         expand::Piece,
         model::{ConnectionUse, CutPoint, FrameRef, Plan, TruthExit},
     },
-    session::{Act, Decision, RawBody, Session},
+    session::{Act, Decision, Session},
     wire::Call,
     wirelog::{Names, Payload, Request},
 };
@@ -104,13 +104,10 @@ fn play(plan: &Arc<Plan>) -> Vec<Decision> {
         .collect()
 }
 
-fn pieces(decision: &Decision) -> &[Piece] {
+fn pieces(decision: &Decision) -> Vec<Piece> {
     match &decision.act {
-        Act::Raw(raw) => match &raw.body {
-            RawBody::Pieces(pieces) => pieces,
-            _ => &[],
-        },
-        _ => &[],
+        Act::Raw(raw) => raw.body.clone().into_pieces().collect(),
+        _ => Vec::new(),
     }
 }
 

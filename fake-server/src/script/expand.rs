@@ -9,8 +9,11 @@
 //! * A list without an `End` ends with the zero chunk if an exit frame was among its steps; otherwise
 //!   nothing more is said and the socket stays open.
 
-pub use super::fill::{may_hold_placeholders, substitute};
 use super::model::{End, FrameRef, Plan, Span, Step, Truth, TruthExit, TruthFrame, Until};
+pub use super::{
+    faithful::Faithful,
+    fill::{may_hold_placeholders, substitute},
+};
 
 use super::fill::numbered;
 use crate::{wire::frame, wirelog::Payload};
@@ -93,25 +96,7 @@ pub fn faithful(plan: &Plan, after: u64) -> Vec<Piece> {
 /// [`faithful`] for any process.
 #[must_use]
 pub fn faithful_truth(truth: &Truth, after: u64) -> Vec<Piece> {
-    let mut writer = Writer::new(truth, after);
-    writer.rest();
-    if writer.exited {
-        writer.out.push(Piece::End(End::Chunk));
-    } else {
-        writer.out.push(Piece::Pause {
-            ms: truth.heartbeat_ms,
-            heartbeats: false,
-        });
-        writer.out.push(Piece::Every {
-            every_ms: truth.heartbeat_ms,
-            pieces: vec![Piece::Bytes {
-                step: 0,
-                what: Payload::Heartbeat,
-                bytes: frame::HEARTBEAT_LINE.to_vec(),
-            }],
-        });
-    }
-    writer.out
+    Faithful::new(truth, after).collect()
 }
 
 /// The line of a true frame with its LF; `None` if the truth has no such frame.

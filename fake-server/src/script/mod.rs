@@ -8,6 +8,7 @@
 mod build;
 pub mod describe;
 pub mod expand;
+mod faithful;
 pub mod fault_kinds;
 mod fill;
 mod forms;

@@ -2,7 +2,7 @@
 
 use crate::{
     script::{
-        expand::Piece,
+        expand::{Faithful, Piece},
         model::{Chunks, Cut, Encoding, Segments},
     },
     wire::Call,
@@ -114,10 +114,24 @@ pub struct RawAnswer {
 pub enum RawBody {
     /// Pieces with waits between (chunked unless something else is said).
     Pieces(Vec<Piece>),
+    /// The pieces of a healthy stream, made as they are asked for.
+    Faithful(Faithful),
     /// Plain bytes, placeholders replaced (`Content-Length` unless something else is said).
     Bytes(Vec<u8>),
     /// This byte without end, until the client leaves.
     Endless(u8),
+}
+
+impl RawBody {
+    /// The pieces of a stream, in order; none for a body that is no stream.
+    pub fn into_pieces(self) -> impl Iterator<Item = Piece> {
+        let (list, faithful) = match self {
+            Self::Pieces(pieces) => (pieces, None),
+            Self::Faithful(faithful) => (Vec::new(), Some(faithful)),
+            Self::Bytes(_) | Self::Endless(_) => (Vec::new(), None),
+        };
+        list.into_iter().chain(faithful.into_iter().flatten())
+    }
 }
 
 /// A process, by name.

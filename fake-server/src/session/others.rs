@@ -1,6 +1,7 @@
 //! Exec, files, the catalog, identity and health.
 
 use super::{
+    RawBody,
     reply::{Ask, Reply},
     sandboxes::paging,
 };
@@ -39,7 +40,7 @@ pub(super) fn exec(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     };
     if request.stream || ask.query_text("stream") == Some("true") {
         return Ok(Reply::Stream {
-            pieces: exec_pieces(&truth, code, exit_pause_ms),
+            body: RawBody::Pieces(exec_pieces(&truth, code, exit_pause_ms)),
             heartbeat_ms: limits::HEARTBEAT_MS,
             follows: None,
         });

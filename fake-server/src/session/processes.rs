@@ -1,12 +1,12 @@
 //! Calls about managed processes.
 
 use super::{
-    Follow,
+    Follow, RawBody,
     decision::Goal,
     reply::{Ask, Reply},
 };
 use crate::{
-    script::expand,
+    script::expand::Faithful,
     wire::{
         Problem,
         fields::query_integer,
@@ -56,8 +56,8 @@ pub(super) fn connect(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem>
     process.watched(ask.now_ms);
     let shown = process.shown();
     Ok(Reply::Stream {
-        pieces: expand::faithful_truth(&shown, after),
         heartbeat_ms: shown.heartbeat_ms,
+        body: RawBody::Faithful(Faithful::new(shown, after)),
         follows: process.exit(ask.now_ms).is_none().then(|| ask.follow()),
     })
 }

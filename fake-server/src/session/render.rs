@@ -151,11 +151,11 @@ fn draft_of(said: Result<Reply, Problem>) -> Draft {
         }
         Ok(Reply::Bytes(body)) => Draft::typed(200, "application/octet-stream", body),
         Ok(Reply::Stream {
-            pieces,
+            body,
             heartbeat_ms,
             follows,
         }) => {
-            let mut draft = Draft::new(200, RawBody::Pieces(pieces)).with("content-type", NDJSON);
+            let mut draft = Draft::new(200, body).with("content-type", NDJSON);
             draft.heartbeat_ms = heartbeat_ms;
             draft.follows = follows;
             draft

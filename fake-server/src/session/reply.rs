@@ -1,8 +1,7 @@
 //! What the world says to a call, before anything is written down as HTTP.
 
-use super::{Endpoint, Follow, Route, decision::Goal, others, processes, sandboxes};
+use super::{Endpoint, Follow, RawBody, Route, decision::Goal, others, processes, sandboxes};
 use crate::{
-    script::expand::Piece,
     wire::{Call, Problem, envelope},
     world::World,
 };
@@ -62,7 +61,7 @@ pub(super) enum Reply {
     Bytes(Vec<u8>),
     /// NDJSON, as it comes.
     Stream {
-        pieces: Vec<Piece>,
+        body: RawBody,
         heartbeat_ms: u64,
         follows: Option<Follow>,
     },

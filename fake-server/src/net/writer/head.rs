@@ -106,7 +106,7 @@ fn delimit(
     }
     let wants_length = match answer.body {
         RawBody::Bytes(_) => answer.chunks == crate::script::model::Chunks::Frame && !answer.http10,
-        RawBody::Pieces(_) | RawBody::Endless(_) => false,
+        RawBody::Pieces(_) | RawBody::Faithful(_) | RawBody::Endless(_) => false,
     };
     if answer.content_length.is_some() || wants_length && !is_endless {
         add(headers, "content-length", &announced.to_string());

@@ -225,11 +225,11 @@ impl Player<'_> {
                 self.flush_whole().await?;
                 self.endless(byte).await
             }
-            RawBody::Pieces(pieces) => {
+            body @ (RawBody::Pieces(_) | RawBody::Faithful(_)) => {
                 if self.segments != Segments::All {
                     self.flush_whole().await?;
                 }
-                match self.pieces(pieces).await {
+                match self.pieces(body.into_pieces()).await {
                     Ok(close) => Ok(close),
                     Err(Stop::Left) => Err(Left),
                     Err(Stop::Forced(line)) => {
@@ -253,8 +253,8 @@ impl Player<'_> {
             .head(self.arrived.exchange, *http10, *status, reason, headers);
     }
 
-    async fn pieces(&mut self, pieces: Vec<Piece>) -> Result<Close, Stop> {
-        let mut pieces = pieces.into_iter().peekable();
+    async fn pieces(&mut self, pieces: impl Iterator<Item = Piece>) -> Result<Close, Stop> {
+        let mut pieces = pieces.peekable();
         while let Some(piece) = pieces.next() {
             let truncated = matches!(pieces.peek(), Some(Piece::End(End::TruncatedChunk)));
             match piece {
@@ -734,9 +734,9 @@ fn measure(answer: &RawAnswer, names: &Names) -> u64 {
     match &answer.body {
         RawBody::Bytes(bytes) => count(Payload::Plain, bytes),
         RawBody::Endless(_) => {}
-        RawBody::Pieces(pieces) => {
-            for piece in pieces {
-                match piece {
+        body @ (RawBody::Pieces(_) | RawBody::Faithful(_)) => {
+            for piece in body.clone().into_pieces() {
+                match &piece {
                     Piece::Bytes { what, bytes, .. } => count(*what, bytes),
                     Piece::Trickle {
                         what,

@@ -112,13 +112,11 @@ fn numbered(number: usize, fault: Fault) -> Fault {
 }
 
 fn text(raw: &RawAnswer) -> String {
-    let RawBody::Pieces(pieces) = &raw.body else {
-        panic!("{raw:?}")
-    };
-    pieces
-        .iter()
+    raw.body
+        .clone()
+        .into_pieces()
         .map(|piece| match piece {
-            Piece::Bytes { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+            Piece::Bytes { bytes, .. } => String::from_utf8_lossy(&bytes).into_owned(),
             other => format!("<{other:?}>\n"),
         })
         .collect()

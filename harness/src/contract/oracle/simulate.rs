@@ -139,7 +139,8 @@ impl Simulation {
 
     fn raw(&mut self, answer: RawAnswer, exchange: &mut Exchange) {
         let mut headers = answer.headers.clone();
-        let chunked = matches!(answer.body, RawBody::Pieces(_)) && answer.content_length.is_none();
+        let chunked = matches!(answer.body, RawBody::Pieces(_) | RawBody::Faithful(_))
+            && answer.content_length.is_none();
         if let Some(coding) = &answer.encoding {
             let name = format!("{:?}", coding.coding).to_lowercase();
             headers.push(("content-encoding".to_owned(), name));
@@ -170,7 +171,9 @@ impl Simulation {
                 exchange.answer.push(body(Payload::Plain, vec![byte; 64]));
                 None
             }
-            RawBody::Pieces(pieces) => self.pieces(pieces, exchange),
+            stream @ (RawBody::Pieces(_) | RawBody::Faithful(_)) => {
+                self.pieces(stream.into_pieces().collect(), exchange)
+            }
         };
         let end = match (end, answer.content_length) {
             (Some(_), Some(more)) if more > 0 => Some(AnswerEnd::Short),

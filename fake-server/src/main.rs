@@ -1,3 +1,9 @@
 //! `fake-createos`: play a CreateOS server by hand.
 
-fn main() {}
+mod hand;
+
+use clap::Parser as _;
+
+fn main() -> std::process::ExitCode {
+    hand::run(&hand::Args::parse())
+}

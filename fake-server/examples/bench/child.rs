@@ -21,7 +21,11 @@ impl Kind {
     pub(crate) const BOTH: [Self; 2] = [Self::Ours, Self::Peer];
 
     pub(crate) fn from_name(name: &str) -> Self {
-        if name == "peer" { Self::Peer } else { Self::Ours }
+        if name == "peer" {
+            Self::Peer
+        } else {
+            Self::Ours
+        }
     }
 
     const fn name(self) -> &'static str {
@@ -54,9 +58,19 @@ impl Child {
             BufReader::new(stdout).read_line(&mut line)?;
         }
         let mut words = line.split_whitespace().map(str::to_owned);
-        let mut word = || words.next().ok_or_else(|| Error::other(format!("the {} server said {line:?}", kind.name())));
+        let mut word = || {
+            words
+                .next()
+                .ok_or_else(|| Error::other(format!("the {} server said {line:?}", kind.name())))
+        };
         let address = word()?.parse().map_err(Error::other)?;
-        Ok(Self { process, address, key: word()?, sandbox: word()?, connect: word()? })
+        Ok(Self {
+            process,
+            address,
+            key: word()?,
+            sandbox: word()?,
+            connect: word()?,
+        })
     }
 
     /// Starts one and measures from the start of the process to its first answer.
@@ -68,14 +82,20 @@ impl Child {
         let mut answer = [0; 12];
         socket.read_exact(&mut answer)?;
         if &answer != b"HTTP/1.1 200" {
-            return Err(Error::other(format!("the first answer was {}", answer.escape_ascii())));
+            return Err(Error::other(format!(
+                "the first answer was {}",
+                answer.escape_ascii()
+            )));
         }
         Ok((child, began.elapsed()))
     }
 
     /// A GET request with the key.
     pub(crate) fn get(&self, target: &str) -> String {
-        format!("GET {target} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {}\r\n\r\n", self.address, self.key)
+        format!(
+            "GET {target} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {}\r\n\r\n",
+            self.address, self.key
+        )
     }
 
     /// Resident memory, KiB.
@@ -83,15 +103,30 @@ impl Child {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
         status
             .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse().ok())
+            .find_map(|line| {
+                line.strip_prefix("VmRSS:")?
+                    .trim()
+                    .strip_suffix("kB")?
+                    .trim()
+                    .parse()
+                    .ok()
+            })
             .ok_or_else(|| Error::other("no VmRSS in /proc"))
     }
 
     /// Processor time used so far.
     pub(crate) fn cpu(&self) -> Result<Duration, Error> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-        let ticks: u64 = [11, 12].iter().filter_map(|&at| fields.get(at)?.parse::<u64>().ok()).sum();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or("")
+            .split_whitespace()
+            .collect();
+        let ticks: u64 = [11, 12]
+            .iter()
+            .filter_map(|&at| fields.get(at)?.parse::<u64>().ok())
+            .sum();
         // USER_HZ is 100 on every Linux that Rust supports.
         Ok(Duration::from_millis(ticks * 10))
     }
@@ -107,17 +142,29 @@ impl Drop for Child {
 /// Serves until the parent is gone.
 pub(crate) fn serve(kind: Kind, frames: u64) -> Result<(), Box<dyn std::error::Error>> {
     let _ = rlimit::increase_nofile_limit(u64::MAX);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
-        let plan = Arc::new(if frames == 0 { plans::ticking() } else { plans::frames(frames) });
-        let options = Options { transport: Transport::Tcp, ..Options::default() };
+        let plan = Arc::new(if frames == 0 {
+            plans::ticking()
+        } else {
+            plans::frames(frames)
+        });
+        let options = Options {
+            transport: Transport::Tcp,
+            ..Options::default()
+        };
         let server = match kind {
             Kind::Ours => {
-                let server = Server::start(plan, options).await?;
+                let server = Server::start(plan, options)?;
                 let names = server.names();
                 let address = names.base_url.trim_start_matches("http://");
                 let path = format!("/v1/sandboxes/{}", names.sandbox_id);
-                println!("{address} {} {path} {path}/processes/{}/connect?after=0", names.api_key, names.process_id);
+                println!(
+                    "{address} {} {path} {path}/processes/{}/connect?after=0",
+                    names.api_key, names.process_id
+                );
                 Some(server)
             }
             Kind::Peer => {

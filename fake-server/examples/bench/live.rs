@@ -20,7 +20,12 @@ pub(crate) fn measure(streams: usize, watch: Duration) -> Result<(), Error> {
     let ours = one(Kind::Ours, streams, watch)?;
     let theirs = one(Kind::Peer, streams, watch)?;
     let row = |what: &str, ours: f64, theirs: f64| {
-        crate::row(&format!("{streams} live streams: {what}"), ours, theirs, ours / theirs);
+        crate::row(
+            &format!("{streams} live streams: {what}"),
+            ours,
+            theirs,
+            ours / theirs,
+        );
     };
     row("KiB a stream", ours.kib_a_stream, theirs.kib_a_stream);
     row("% of a core", ours.cpu_percent, theirs.cpu_percent);
@@ -30,7 +35,9 @@ pub(crate) fn measure(streams: usize, watch: Duration) -> Result<(), Error> {
 
 fn one(kind: Kind, streams: usize, watch: Duration) -> Result<Measured, Error> {
     let child = Child::start(kind, 0)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let request = child.get(&child.connect);
     let address = child.address;
     runtime.block_on(async {

@@ -33,8 +33,13 @@ const FULL: Size = Size {
     watch: Duration::from_secs(8),
 };
 
-const SHORT: Size =
-    Size { rounds: 1, frames: 50_000, json: Duration::from_millis(200), streams: &[100], watch: Duration::from_secs(2) };
+const SHORT: Size = Size {
+    rounds: 1,
+    frames: 50_000,
+    json: Duration::from_millis(200),
+    streams: &[100],
+    watch: Duration::from_secs(2),
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -43,12 +48,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     {
         return child::serve(Kind::from_name(kind), frames.parse()?);
     }
-    let size = if args.iter().any(|arg| arg == "--short") { SHORT } else { FULL };
+    let size = if args.iter().any(|arg| arg == "--short") {
+        SHORT
+    } else {
+        FULL
+    };
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     if cfg!(debug_assertions) {
-        println!("(a build without optimisation: the figures say nothing, only that the benchmark runs)");
+        println!(
+            "(a build without optimisation: the figures say nothing, only that the benchmark runs)"
+        );
     }
-    println!("{:<58} {:>12} {:>12} {:>8}", "", "fake-server", "plain hyper", "ratio");
+    println!(
+        "{:<58} {:>12} {:>12} {:>8}",
+        "", "fake-server", "plain hyper", "ratio"
+    );
     startup(size)?;
     one_stream(size)?;
     small_json(size)?;
@@ -68,7 +82,12 @@ fn startup(size: Size) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let [ours, theirs] = times.map(median);
-    row("process start to first answer, ms (less is better)", ours, theirs, ours / theirs);
+    row(
+        "process start to first answer, ms (less is better)",
+        ours,
+        theirs,
+        ours / theirs,
+    );
     Ok(())
 }
 
@@ -83,7 +102,15 @@ fn one_stream(size: Size) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let [ours, theirs] = rates.map(median);
-    row(&format!("one stream of {} frames, million frames a second", size.frames), ours, theirs, ours / theirs);
+    row(
+        &format!(
+            "one stream of {} frames, million frames a second",
+            size.frames
+        ),
+        ours,
+        theirs,
+        ours / theirs,
+    );
     Ok(())
 }
 
@@ -98,7 +125,12 @@ fn small_json(size: Size) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let [ours, theirs] = rates.map(median);
-    row("small JSON answers on 64 connections, thousand a second", ours, theirs, ours / theirs);
+    row(
+        "small JSON answers on 64 connections, thousand a second",
+        ours,
+        theirs,
+        ours / theirs,
+    );
     Ok(())
 }
 

@@ -40,7 +40,9 @@ pub(crate) async fn start(plan: Arc<Plan>) -> io::Result<SocketAddr> {
                     let answer = answer(&request, &plan);
                     async move { Ok::<_, Infallible>(answer) }
                 });
-                let _ = http1::Builder::new().serve_connection(TokioIo::new(socket), service).await;
+                let _ = http1::Builder::new()
+                    .serve_connection(TokioIo::new(socket), service)
+                    .await;
             });
         }
     });
@@ -52,7 +54,12 @@ const SANDBOX: &str = r#"{"status":"success","data":{"id":"sb-01k500000000000000
 
 fn answer(request: &Request<Incoming>, plan: &Arc<Plan>) -> Response<BoxBody<Bytes, Infallible>> {
     if request.uri().path() == "/connect" {
-        let body = Lines { plan: Arc::clone(plan), next: 0, timer: None, due: Instant::now() };
+        let body = Lines {
+            plan: Arc::clone(plan),
+            next: 0,
+            timer: None,
+            due: Instant::now(),
+        };
         return Response::new(body.boxed());
     }
     Response::new(Full::new(Bytes::from_static(SANDBOX.as_bytes())).boxed())
@@ -70,7 +77,10 @@ impl Body for Lines {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
         let truth = &this.plan.truth;
         if let Some(written) = truth.frames.get(this.next) {
@@ -93,7 +103,9 @@ impl Body for Lines {
         this.next += 1;
         match &truth.exit {
             TruthExit::Status { code, signal, .. } if this.next == truth.frames.len() + 1 => {
-                Poll::Ready(Some(Ok(Frame::data(frame::exit_line(*code, signal.as_deref()).into()))))
+                Poll::Ready(Some(Ok(Frame::data(
+                    frame::exit_line(*code, signal.as_deref()).into(),
+                ))))
             }
             _ => Poll::Ready(None),
         }

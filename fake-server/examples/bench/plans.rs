@@ -8,7 +8,8 @@ use fake_server::{
 
 /// A process with so many frames of about 104 bytes a line.
 pub(crate) fn frames(count: u64) -> Plan {
-    let mut plan = parse("op = \"follow\"\n[process]\noutput = [{ stdout = \"x\" }]\njournal = \"1GiB\"\n");
+    let mut plan =
+        parse("op = \"follow\"\n[process]\noutput = [{ stdout = \"x\" }]\njournal = \"1GiB\"\n");
     plan.truth.frames = (1..=count)
         .map(|seq| TruthFrame {
             seq,
@@ -22,7 +23,9 @@ pub(crate) fn frames(count: u64) -> Plan {
 
 /// A process that writes a frame a second while it is watched, for an hour.
 pub(crate) fn ticking() -> Plan {
-    let mut plan = parse("op = \"follow\"\n[process]\noutput = [{ stdout = \"x\" }]\nlive = true\nexit = \"never\"\n");
+    let mut plan = parse(
+        "op = \"follow\"\n[process]\noutput = [{ stdout = \"x\" }]\nlive = true\nexit = \"never\"\n",
+    );
     plan.truth.frames = (1..=3_600)
         .map(|seq| TruthFrame {
             seq,
@@ -35,7 +38,7 @@ pub(crate) fn ticking() -> Plan {
 }
 
 fn parse(text: &str) -> Plan {
-    let text = format!("title = \"bench\"\nrequirements = []\nwhy = \"speed\"\n{text}");
+    let text = format!("title = \"bench\"\nrequirements = [\"stream/exit-ends-it\"]\nwhy = \"speed\"\n{text}");
     match script::parse("bench", "bench", &text, None) {
         Ok(scenario) => scenario.plan(0, 0),
         Err(mistakes) => panic!("the benchmark's own scenario: {mistakes}"),

@@ -10,7 +10,9 @@ use tokio::{
 
 /// Answers a second.
 pub(crate) fn a_second(child: &Child, connections: usize, during: Duration) -> Result<f64, Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let request: Arc<[u8]> = child.get(&child.sandbox).into_bytes().into();
     let address = child.address;
     runtime.block_on(async {
@@ -36,7 +38,9 @@ pub(crate) fn a_second(child: &Child, connections: usize, during: Duration) -> R
                             }
                             match length {
                                 Some(length) if have >= length => break,
-                                _ if have == buffer.len() => return Err(Error::other("an answer over 4 KiB")),
+                                _ if have == buffer.len() => {
+                                    return Err(Error::other("an answer over 4 KiB"));
+                                }
                                 _ => {}
                             }
                         }
@@ -56,7 +60,9 @@ pub(crate) fn a_second(child: &Child, connections: usize, during: Duration) -> R
 
 /// The length of a whole answer once its head is there.
 fn whole(bytes: &[u8]) -> Result<Option<usize>, Error> {
-    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Ok(None) };
+    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+        return Ok(None);
+    };
     let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
     if !head.starts_with("http/1.1 200") {
         return Err(Error::other(format!("an answer that is no 200: {head}")));

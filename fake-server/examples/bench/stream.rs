@@ -20,7 +20,10 @@ pub(crate) fn frames_a_second(child: &Child, frames: u64) -> Result<f64, Error> 
             return Err(Error::other("the stream ended without an exit frame"));
         }
         tail.extend_from_slice(&buffer[read.saturating_sub(512)..read]);
-        if tail.windows(13).any(|window| window == b"\"type\":\"exit\"") {
+        if tail
+            .windows(13)
+            .any(|window| window == b"\"type\":\"exit\"")
+        {
             break;
         }
         let keep = tail.len().saturating_sub(64);

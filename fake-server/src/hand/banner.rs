@@ -20,7 +20,11 @@ pub(super) fn text(plan: &Plan, names: &Names, scripted: bool) -> String {
         let _ = writeln!(out, "{dim}{}{dim_off}", plan.id);
     }
     let exists = matches!(plan.op, Op::Follow | Op::Connect);
-    let process_note = if exists { "it exists already" } else { "the first process created gets this id" };
+    let process_note = if exists {
+        "it exists already"
+    } else {
+        "the first process created gets this id"
+    };
     let _ = write!(
         out,
         "\n  url      {}\n  key      {}\n  sandbox  {}\n  process  {}  {dim}({process_note}){dim_off}\n",
@@ -31,7 +35,10 @@ pub(super) fn text(plan: &Plan, names: &Names, scripted: bool) -> String {
         "\n  export CREATEOS_SANDBOX_BASE_URL={}\n  export CREATEOS_API_KEY={}\n",
         names.base_url, names.api_key
     );
-    let processes = format!("$CREATEOS_SANDBOX_BASE_URL/v1/sandboxes/{}/processes", names.sandbox_id);
+    let processes = format!(
+        "$CREATEOS_SANDBOX_BASE_URL/v1/sandboxes/{}/processes",
+        names.sandbox_id
+    );
     if !exists {
         let body = if plan.truth.kind == ProcessKind::Pty {
             r#"{"pty":{"cols":120,"rows":30}}"#.to_owned()
@@ -65,7 +72,10 @@ pub(super) fn text(plan: &Plan, names: &Names, scripted: bool) -> String {
             );
         }
     }
-    let _ = writeln!(out, "\n{dim}the wire, seconds since the start; Ctrl-C ends it{dim_off}");
+    let _ = writeln!(
+        out,
+        "\n{dim}the wire, seconds since the start; Ctrl-C ends it{dim_off}"
+    );
     out
 }
 

@@ -25,11 +25,26 @@ pub(super) fn text(plan: &Plan, log: &WireLog) -> String {
         let _ = writeln!(out, "  {times:>5}  {call}");
     }
     for (number, times) in fired(plan, log) {
-        let says = plan.faults.iter().find(|fault| fault.number == number).map_or_else(String::new, describe::fault);
+        let says = plan
+            .faults
+            .iter()
+            .find(|fault| fault.number == number)
+            .map_or_else(String::new, describe::fault);
         if times == 0 {
-            let _ = writeln!(out, "  {}fault {number} never fired{}  {says}", BAD.render(), BAD.render_reset());
+            let _ = writeln!(
+                out,
+                "  {}fault {number} never fired{}  {says}",
+                BAD.render(),
+                BAD.render_reset()
+            );
         } else {
-            let _ = writeln!(out, "  fault {number} fired {}  {}{says}{}", count(times, "time"), DIM.render(), DIM.render_reset());
+            let _ = writeln!(
+                out,
+                "  fault {number} fired {}  {}{says}{}",
+                count(times, "time"),
+                DIM.render(),
+                DIM.render_reset()
+            );
         }
     }
     if !log.trap.is_empty() {
@@ -47,7 +62,10 @@ pub(super) fn text(plan: &Plan, log: &WireLog) -> String {
 
 /// For machines: one line.
 pub(super) fn json(plan: &Plan, log: &WireLog) -> String {
-    let faults: Vec<_> = fired(plan, log).into_iter().map(|(fault, times)| json!({"fault": fault, "fired": times})).collect();
+    let faults: Vec<_> = fired(plan, log)
+        .into_iter()
+        .map(|(fault, times)| json!({"fault": fault, "fired": times}))
+        .collect();
     json!({
         "event": "ended",
         "requests": log.exchanges.len(),
@@ -63,7 +81,13 @@ pub(super) fn json(plan: &Plan, log: &WireLog) -> String {
 fn calls(log: &WireLog) -> BTreeMap<&'static str, usize> {
     let mut calls = BTreeMap::new();
     for exchange in &log.exchanges {
-        *calls.entry(exchange.call.map_or("(no call of the protocol)", Call::name)).or_default() += 1;
+        *calls
+            .entry(
+                exchange
+                    .call
+                    .map_or("(no call of the protocol)", Call::name),
+            )
+            .or_default() += 1;
     }
     calls
 }
@@ -73,14 +97,34 @@ fn fired(plan: &Plan, log: &WireLog) -> Vec<(usize, usize)> {
     plan.faults
         .iter()
         .map(|fault| {
-            let requests = log.exchanges.iter().filter(|exchange| exchange.fault == Some(fault.number)).count();
-            let cuts = log.connections.iter().filter(|connection| connection.cut.is_some_and(|(number, _)| number == fault.number)).count();
-            let refusals = log.refusals.iter().filter(|refusal| refusal.fault == fault.number).count();
+            let requests = log
+                .exchanges
+                .iter()
+                .filter(|exchange| exchange.fault == Some(fault.number))
+                .count();
+            let cuts = log
+                .connections
+                .iter()
+                .filter(|connection| {
+                    connection
+                        .cut
+                        .is_some_and(|(number, _)| number == fault.number)
+                })
+                .count();
+            let refusals = log
+                .refusals
+                .iter()
+                .filter(|refusal| refusal.fault == fault.number)
+                .count();
             (fault.number, requests + cuts + refusals)
         })
         .collect()
 }
 
 fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+    if n == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{n} {what}s")
+    }
 }

@@ -31,9 +31,17 @@ enum Error {
     #[error("{0}")]
     Broken(String),
     #[error("{id} has no instance `{wanted}`; it has: {}", instances.join(", "))]
-    NoInstance { id: String, wanted: String, instances: Vec<String> },
+    NoInstance {
+        id: String,
+        wanted: String,
+        instances: Vec<String>,
+    },
     #[error("can't listen on {address}: {source}{hint}")]
-    Listen { address: std::net::SocketAddr, source: io::Error, hint: &'static str },
+    Listen {
+        address: std::net::SocketAddr,
+        source: io::Error,
+        hint: &'static str,
+    },
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -42,7 +50,10 @@ enum Error {
 pub(crate) fn run(args: &Args) -> ExitCode {
     // A thousand streams want a thousand descriptors; failing to raise the limit only means fewer of them.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(play(args)),
         Err(error) => Err(Error::Io(error)),
@@ -50,7 +61,11 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{}error{}: {error}", live::BAD.render(), live::BAD.render_reset());
+            anstream::eprintln!(
+                "{}error{}: {error}",
+                live::BAD.render(),
+                live::BAD.render_reset()
+            );
             ExitCode::from(UNUSABLE)
         }
     }
@@ -68,18 +83,21 @@ async fn play(args: &Args) -> Result<(), Error> {
             let mut view = view.lock().unwrap_or_else(PoisonError::into_inner);
             match form {
                 Form::Text => print(&view.lines(event)),
-                Form::Json => print(&serde_json::to_string(event).map_or_else(|_| String::new(), |line| line + "\n")),
+                Form::Json => print(
+                    &serde_json::to_string(event)
+                        .map_or_else(|_| String::new(), |line| line + "\n"),
+                ),
             }
         })
     };
     let options = Options {
         transport: Transport::Tcp,
-        bind: Some(args.address()),
+        bind: args.address(),
         observer: Some(observer),
         restart_per_process: true,
         ..Options::default()
     };
-    let server = Server::start(Arc::clone(&plan), options).await.map_err(|source| Error::Listen {
+    let server = Server::start(Arc::clone(&plan), options).map_err(|source| Error::Listen {
         address: args.address(),
         hint: if source.kind() == io::ErrorKind::AddrInUse {
             "\n  another program has this port; choose another, or leave --port out for a free one"
@@ -89,7 +107,11 @@ async fn play(args: &Args) -> Result<(), Error> {
         source,
     })?;
     match form {
-        Form::Text => print(&banner::text(&plan, server.names(), args.scenario.is_some())),
+        Form::Text => print(&banner::text(
+            &plan,
+            server.names(),
+            args.scenario.is_some(),
+        )),
         Form::Json => print(&banner::json(&plan, server.names())),
     }
     interrupt.as_mut().await?;
@@ -103,24 +125,46 @@ async fn play(args: &Args) -> Result<(), Error> {
 
 fn load(args: &Args) -> Result<Plan, Error> {
     let Some(path) = &args.scenario else {
-        return Ok(only_instance(&parse("healthy", "healthy", HEALTHY)?, args.seed));
+        return Ok(only_instance(
+            &parse("healthy", "healthy", HEALTHY)?,
+            args.seed,
+        ));
     };
     let file = found(path);
-    #[expect(clippy::disallowed_methods, reason = "this is the edge at which the scenario's file is read")]
-    let text = std::fs::read_to_string(&file).map_err(|source| Error::Unreadable { file: file.clone(), source })?;
-    let id = file.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the edge at which the scenario's file is read"
+    )]
+    let text = std::fs::read_to_string(&file).map_err(|source| Error::Unreadable {
+        file: file.clone(),
+        source,
+    })?;
+    let id = file.file_stem().map_or_else(
+        || "scenario".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
     let scenario = parse(&file.display().to_string(), &id, &text)?;
     let plans = scenario.plans(args.seed);
     match &args.instance {
         None => Ok(only_instance(&scenario, args.seed)),
         Some(wanted) => {
-            let label = |plan: &Plan| plan.id.strip_prefix(&id).unwrap_or("").trim_matches(['[', ']']).to_owned();
+            let label = |plan: &Plan| {
+                plan.id
+                    .strip_prefix(&id)
+                    .unwrap_or("")
+                    .trim_matches(['[', ']'])
+                    .to_owned()
+            };
             let wanted = wanted.trim_matches(['[', ']']);
-            plans.iter().find(|plan| label(plan) == wanted).cloned().ok_or_else(|| Error::NoInstance {
-                id: id.clone(),
-                wanted: wanted.to_owned(),
-                instances: plans.iter().map(label).collect(),
-            })
+            plans
+                .iter()
+                .find(|plan| label(plan) == wanted)
+                .cloned()
+                .ok_or_else(|| Error::NoInstance {
+                    id: id.clone(),
+                    wanted: wanted.to_owned(),
+                    instances: plans.iter().map(label).collect(),
+                })
         }
     }
 }
@@ -128,7 +172,7 @@ fn load(args: &Args) -> Result<Plan, Error> {
 /// What a server without a scenario plays: a small healthy process.
 const HEALTHY: &str = r#"
 title = "A healthy server"
-requirements = []
+requirements = ["stream/exit-ends-it"]
 why = "Something to talk to."
 op = "follow"
 
@@ -137,8 +181,12 @@ output = [{ stdout = "hello\n" }, { stderr = "a word on stderr\n" }, { stdout = 
 "#;
 
 fn parse(file: &str, id: &str, text: &str) -> Result<Scenario, Error> {
-    script::parse(file, id, text, None)
-        .map_err(|mistakes| Error::Broken(format!("{file} can't be played\n{}", mistakes.render(io::stderr().is_terminal()))))
+    script::parse(file, id, text, None).map_err(|mistakes| {
+        Error::Broken(format!(
+            "{file} can't be played\n{}",
+            mistakes.render(io::stderr().is_terminal())
+        ))
+    })
 }
 
 fn only_instance(scenario: &Scenario, seed: u64) -> Plan {
@@ -151,7 +199,11 @@ fn found(path: &Path) -> PathBuf {
         return path.to_owned();
     }
     let by_id = Path::new("scenarios").join(path).with_extension("toml");
-    if by_id.exists() { by_id } else { path.to_owned() }
+    if by_id.exists() {
+        by_id
+    } else {
+        path.to_owned()
+    }
 }
 
 /// Prints; a reader that has gone (`| head`) is no reason to fail.

@@ -5,13 +5,15 @@ use crate::{
     wire::Call,
     wirelog::{Micros, Request, Sent, TrapRequest},
 };
+use serde::Serialize;
 use std::sync::Arc;
 
 /// Hears everything that crosses the wire. It is called from the connections' tasks and must not block.
 pub type Observer = Arc<dyn Fn(&WireEvent) + Send + Sync>;
 
 /// Something that happened on the wire. Times are microseconds since the trial began.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
 pub enum WireEvent {
     /// A connection was accepted.
     Opened {

@@ -290,7 +290,7 @@ fn cuts<T: Clone>(
                 gather
                     .at(&node.span, format!("`{}` is no way to cut", short(text)))
                     .help(format!(
-                        "{}; or sizes in bytes: [7, 1, 300]",
+                        "{} Sizes in bytes do too: [7, 1, 300]",
                         instead(text, &known)
                     ));
             }

@@ -99,6 +99,7 @@ impl Matrix {
                 gather
                     .at(&span, format!("[matrix] has no `{name}`"))
                     .help(help);
+                gather.settle(span);
             }
         }
         let instances = matrix.axes.iter().try_fold(1_usize, |product, axis| {

@@ -160,6 +160,8 @@ pub struct Gather {
     text: Arc<str>,
     list: Vec<Mistake>,
     noted: usize,
+    /// Places whose mistake has been told in full: what follows from it is not.
+    settled: Vec<Range<usize>>,
     /// Where a matrix value was put in: the span of `"$name"`, the span of the value, the value.
     pub(super) substituted: Vec<(Range<usize>, Range<usize>, String)>,
 }
@@ -173,6 +175,7 @@ impl Gather {
             text: text.into(),
             list: Vec::new(),
             noted: 0,
+            settled: Vec::new(),
             substituted: Vec::new(),
         }
     }
@@ -206,18 +209,19 @@ impl Gather {
         self.list.is_empty()
     }
 
+    /// From here on nothing more is said about this very place.
+    pub(super) fn settle(&mut self, place: Range<usize>) {
+        self.settled.push(place);
+    }
+
+    /// The text of a place.
+    pub(super) fn text(&self, place: &Range<usize>) -> &str {
+        self.text.get(place.clone()).unwrap_or_default()
+    }
+
     /// How many mistakes were noted so far, repeated ones of other instances included.
     pub(super) const fn count(&self) -> usize {
         self.noted
-    }
-
-    /// Nothing was noted inside this place.
-    pub(super) fn is_quiet_in(&self, place: &Range<usize>) -> bool {
-        let inside = |span: &Range<usize>| place.start <= span.start && span.end <= place.end;
-        !self
-            .list
-            .iter()
-            .any(|mistake| mistake.span.as_ref().is_some_and(inside))
     }
 
     /// Ends the reading.
@@ -277,7 +281,11 @@ impl Drop for Note<'_> {
                 .list
                 .iter()
                 .any(|other| other.span == mistake.span && other.message == mistake.message);
-            if !known {
+            let settled = mistake
+                .span
+                .as_ref()
+                .is_some_and(|span| self.gather.settled.contains(span));
+            if !known && !settled {
                 self.gather.list.push(mistake);
             }
         }

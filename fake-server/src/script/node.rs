@@ -38,46 +38,72 @@ pub(super) struct Entry {
 pub(super) fn read_toml(text: &str, gather: &mut Gather) -> Option<Node> {
     // A byte order mark is no part of the document, but spans count from the text as it is.
     let (table, errors) = DeTable::parse_recoverable(text);
-    for error in errors.iter().take(3) {
-        let span = error.span().unwrap_or(0..0);
-        let message = error.message().trim().replace('\n', ", ");
-        let note = gather.at(&span, format!("this is not TOML: {message}"));
-        if let Some(help) = help_for(text, &span, &message) {
-            note.help(help);
-        }
+    // Only the first: what follows a bracket or a quote left open is blamed for nothing.
+    let Some(error) = errors.first() else {
+        return Some(Node {
+            span: 0..0,
+            value: entries(table.into_inner(), gather),
+        });
+    };
+    let span = error.span().unwrap_or(0..0);
+    let message = error.message().trim().replace('\n', ", ");
+    let (message, help, open) = reword(text, &span, &message);
+    let mut note = gather.at(&span, format!("this is not TOML: {message}"));
+    if let Some(open) = open {
+        note = note.context(&open, "the list that is still open here");
     }
-    if !errors.is_empty() {
-        return None;
+    if let Some(help) = help {
+        note.help(help);
     }
-    let span = 0..0;
-    Some(Node {
-        span,
-        value: entries(table.into_inner(), gather),
-    })
+    None
 }
 
-/// What an author most likely wanted where the text is no TOML.
-fn help_for(text: &str, span: &Range<usize>, message: &str) -> Option<String> {
-    let line_start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
-    let line = text.get(line_start..)?.lines().next()?;
+/// What an author most likely did where the text is no TOML: the message, help, and a bracket left open.
+fn reword(
+    text: &str,
+    span: &Range<usize>,
+    message: &str,
+) -> (String, Option<String>, Option<Range<usize>>) {
+    let same = |help: &str| (message.to_owned(), Some(help.to_owned()), None);
+    let before = text.get(..span.start).unwrap_or_default();
     if message.contains("duplicate") {
-        return Some(
-            "a key stands once in a table; a second fault begins with its own `[[fault]]`"
-                .to_owned(),
+        return same(
+            "a key stands once in a table; a second fault begins with its own `[[fault]]`",
         );
     }
     if message.contains("escape") {
-        return Some(
-            "inside \"..\" a backslash begins an escape (\\n, \\t, \\\\, \\u00e9); '..' takes it literally"
-                .to_owned(),
+        return same(
+            "inside \"..\" a backslash begins an escape (\\n, \\t, \\\\, \\u00e9); '..' takes it literally",
         );
     }
-    let value = line.split_once('=').map(|(_, value)| value.trim())?;
+    if message.contains("array") {
+        // The last line before that opens a list with its value.
+        let open = before.rfind("= [").map(|at| at + 2..at + 3);
+        return (
+            message.to_owned(),
+            Some("items stand apart by commas, and a list ends with `]`".to_owned()),
+            open,
+        );
+    }
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = text.get(line..).and_then(|rest| rest.lines().next());
+    let value = line
+        .and_then(|line| line.split_once('='))
+        .map_or("", |(_, value)| {
+            value.split('#').next().unwrap_or_default().trim()
+        });
     let bare = value.starts_with(|first: char| first.is_ascii_alphabetic())
         && !matches!(value, "true" | "false");
     let unit = value.starts_with(|first: char| first.is_ascii_digit())
         && value.ends_with(|last: char| last.is_ascii_alphabetic());
-    (bare || unit).then(|| format!("text, durations and sizes stand in quotes: \"{value}\""))
+    if bare || unit {
+        return (
+            "text, durations and sizes stand in quotes".to_owned(),
+            Some(format!("\"{value}\"")),
+            None,
+        );
+    }
+    (message.to_owned(), None, None)
 }
 
 fn entries(table: DeTable<'_>, gather: &mut Gather) -> Value {

@@ -24,8 +24,10 @@ pub(super) trait Read: Sized {
 pub(super) struct At<T> {
     /// Where its key stands (in a list: where it stands itself).
     pub(super) key: Range<usize>,
-    /// Where it stands.
+    /// Where it stands. A table below a header stands at its header.
     pub(super) span: Range<usize>,
+    /// Nothing was noted inside it while it was read.
+    pub(super) clean: bool,
     /// The value.
     pub(super) value: T,
 }
@@ -33,19 +35,22 @@ pub(super) struct At<T> {
 impl<T: Read> At<T> {
     /// The value of a key.
     pub(super) fn entry(entry: &Entry, gather: &mut Gather) -> Option<Self> {
-        Some(Self {
-            key: entry.key_span.clone(),
-            span: entry.node.span.clone(),
-            value: T::read(&entry.node, gather)?,
-        })
+        Self::read(&entry.key_span, &entry.node, gather)
     }
 
     /// An item of a list.
     pub(super) fn item(node: &Node, gather: &mut Gather) -> Option<Self> {
+        Self::read(&node.span, node, gather)
+    }
+
+    fn read(key: &Range<usize>, node: &Node, gather: &mut Gather) -> Option<Self> {
+        let before = gather.count();
+        let value = T::read(node, gather)?;
         Some(Self {
-            key: node.span.clone(),
+            key: key.clone(),
             span: node.span.clone(),
-            value: T::read(node, gather)?,
+            clean: gather.count() == before,
+            value,
         })
     }
 }
@@ -156,10 +161,12 @@ impl<T: Read> Read for Vec<At<T>> {
             let example = match &node.value {
                 Value::Text(text) => format!("in brackets: [\"{}\"]", suggest::short(text)),
                 Value::Integer(number) => format!("in brackets: [{number}]"),
-                Value::Table(_) => {
-                    "a table with two brackets, [[..]], is an item of a list; inline: [{ .. }]"
-                        .to_owned()
-                }
+                Value::Table(_) => match gather.text(&node.span).strip_prefix('[') {
+                    Some(header) => {
+                        format!("each is a table of its own, with two brackets: [[{header}]")
+                    }
+                    None => "in brackets: [{ .. }]".to_owned(),
+                },
                 _ => "in brackets: [..]".to_owned(),
             };
             wrong(node, gather, "a list", &example);
@@ -287,6 +294,17 @@ pub(super) fn table_schema(doc: &str, fields: Vec<Field>) -> Schema {
     schema
 }
 
+/// What a value that should be a table would be as one.
+pub(super) fn table_example(keys: &[&str], node: &Node, gather: &Gather) -> String {
+    match (keys, &node.value) {
+        ([key], Value::Text(_) | Value::Integer(_)) => {
+            format!("in braces: {{ {key} = {} }}", gather.text(&node.span))
+        }
+        ([key, ..], _) => format!("in braces: {{ {key} = .. }}"),
+        ([], _) => "in braces: { .. }".to_owned(),
+    }
+}
+
 /// The lines of a doc comment as one paragraph.
 pub(super) fn doc(lines: &[&str]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| line.trim()).collect();
@@ -336,7 +354,8 @@ macro_rules! table {
                 gather: &mut $crate::script::mistakes::Gather,
             ) -> Option<Self> {
                 let Some(entries) = node.table() else {
-                    $crate::script::read::wrong(node, gather, "a table", concat!("keys of ", $title, " in braces: { key = value }"));
+                    let example = $crate::script::read::table_example(<Self as $crate::script::read::Table>::KEYS, node, gather);
+                    $crate::script::read::wrong(node, gather, "a table", &example);
                     return None;
                 };
                 let mut this = Self::default();

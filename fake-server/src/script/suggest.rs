@@ -13,8 +13,13 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         let distance = strsim::damerau_levenshtein(&meant, &other);
         // A third of the letters may differ: enough for a slip, too little for another word.
         let allowed = (meant.chars().count().max(other.chars().count()) / 3).max(1);
+        let parts = meant.split('-').count() > 1
+            && meant.split('-').count() == other.split('-').count()
+            && meant.split('-').zip(other.split('-')).all(|(part, whole)| {
+                part.len() >= 3 && (whole.starts_with(part) || part.starts_with(whole))
+            });
         let longer_form =
-            meant.len() >= 3 && (other.starts_with(&meant) || meant.starts_with(&other));
+            parts || meant.len() >= 3 && (other.starts_with(&meant) || meant.starts_with(&other));
         if (distance <= allowed || longer_form) && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
@@ -62,6 +67,7 @@ mod tests {
         assert_eq!(nearest("create_process", known), Some("create-process"));
         assert_eq!(nearest("Wait", known), Some("wait"));
         assert_eq!(nearest("create", known), Some("create-process"));
+        assert_eq!(nearest("del-proc", known), Some("delete-process"));
         assert_eq!(nearest("frobnicate", known), None);
         assert_eq!(nearest("", known), None);
     }

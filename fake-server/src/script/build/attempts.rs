@@ -86,24 +86,29 @@ pub(super) fn next(
     gather: &mut Gather,
 ) -> Attempts {
     let taken: Vec<&Claim> = earlier.iter().filter(|claim| claim.on == on).collect();
-    let free =
-        (1..=u32::MAX).find(|attempt| taken.iter().all(|claim| !claim.attempts.covers(*attempt)));
+    // The first free number is 1 or follows the end of an earlier claim.
+    let free = taken
+        .iter()
+        .filter_map(|claim| last(claim.attempts).checked_add(1))
+        .chain([1])
+        .filter(|attempt| taken.iter().all(|claim| !claim.attempts.covers(*attempt)))
+        .min();
     let after = taken
         .iter()
         .map(|claim| last(claim.attempts))
         .max()
         .unwrap_or(0);
-    let call = on.map_or("any call", Call::name);
-    match free {
-        // `every` or `1..` first: each number is taken, and the search above would have gone on for ever without this.
-        None => {}
-        Some(free) if free == after.wrapping_add(1) => return Attempts::Nth(free),
-        Some(_) => {}
+    // Where earlier faults leave a hole, the first free number and the next one differ: ask.
+    if let Some(free) = free
+        && free - 1 == after
+    {
+        return Attempts::Nth(free);
     }
+    let call = on.map_or("any call", Call::name);
     let help = match free {
         Some(free) if after == u32::MAX => {
             format!(
-                "attempt = {free} is the only kind of number that is free; a fault with a number stands above ranges and \"every\""
+                "attempt = {free} is free; a fault with a number stands above ranges and \"every\""
             )
         }
         Some(free) => format!("attempt = {free} or attempt = {}", after.saturating_add(1)),

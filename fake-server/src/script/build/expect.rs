@@ -24,7 +24,7 @@ pub(super) fn build(
 
 fn expect(at: &At<RawExpect>, truth: Option<&Truth>, inner: bool, gather: &mut Gather) -> Expect {
     let raw = &at.value;
-    if raw.present().is_empty() && gather.is_quiet_in(&at.span) {
+    if raw.present().is_empty() && at.clean {
         gather
             .at(&at.span, "nothing is expected here")
             .help("what follows from the truth and the faults is expected anyway: take it out");
@@ -36,7 +36,7 @@ fn expect(at: &At<RawExpect>, truth: Option<&Truth>, inner: bool, gather: &mut G
                 .help("one [[expect.any-of]] for each");
         } else if any_of.value.len() == 1 {
             gather
-                .at(&any_of.key, "one alternative is none")
+                .at(&any_of.key, "a single alternative is no choice")
                 .help("write its keys into [expect], or add another [[expect.any-of]]");
         }
     }
@@ -75,23 +75,21 @@ fn expect(at: &At<RawExpect>, truth: Option<&Truth>, inner: bool, gather: &mut G
             text.value.clone()
         })
         .collect();
+    // A list whose only words were wrong has been answered already.
     let empty = [
         raw.outcome
             .as_ref()
-            .filter(|list| list.value.is_empty())
+            .filter(|list| list.value.is_empty() && list.clean)
             .map(|list| &list.span),
         raw.kind
             .as_ref()
-            .filter(|list| list.value.is_empty())
+            .filter(|list| list.value.is_empty() && list.clean)
             .map(|list| &list.span),
     ];
     for place in empty.into_iter().flatten() {
-        // A list whose only words were wrong has been answered already.
-        if gather.is_quiet_in(place) {
-            gather
-                .at(place, "an empty list lets nothing pass")
-                .help("leave the key out to expect what follows from the faults");
-        }
+        gather
+            .at(place, "an empty list lets nothing pass")
+            .help("leave the key out to expect what follows from the faults");
     }
     Expect {
         outcome: raw.outcome.as_ref().map(|list| {

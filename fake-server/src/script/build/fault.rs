@@ -82,7 +82,7 @@ pub(super) fn build(
                 && other.on == claim.on
                 && other.attempts.covers(claim.attempts.first())
         });
-        if claim.parts.is_empty() && !exception {
+        if claim.parts.is_empty() && !exception && at.clean {
             gather
                 .at(&at.span, "this fault changes nothing")
                 .help("say what happens: `status`, `stream`, `reset`, `delay` ..");
@@ -451,7 +451,7 @@ fn body(at: &At<RawBody>, around: &mut Around<'_>, gather: &mut Gather) -> Optio
     match raw.present().as_slice() {
         [_] => {}
         // A body whose only key was wrong has been answered already.
-        [] if !gather.is_quiet_in(&at.span) => return None,
+        [] if !at.clean => return None,
         [] => {
             gather
                 .at(&at.span, "what is the body?")

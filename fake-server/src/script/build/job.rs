@@ -5,7 +5,7 @@ use crate::{
     script::{
         mistakes::Gather,
         model::{Cancel, CancelPoint, Job, Truth},
-        raw::{RawCancel, RawInput, RawJob},
+        raw::{RawCancel, RawFile, RawInput, RawJob},
         read::{At, Table as _},
         suggest::listed,
     },
@@ -18,7 +18,7 @@ use std::{collections::BTreeSet, ops::Range};
 const COMMAND: &str = "run.sh";
 
 pub(super) fn build(
-    raw: Option<&At<RawJob>>,
+    file: &RawFile,
     op: Op,
     truth: Option<&Truth>,
     needs: &mut BTreeSet<Capability>,
@@ -35,7 +35,8 @@ pub(super) fn build(
         ..Job::default()
     };
     let nothing = RawJob::default();
-    let (raw, place) = raw.map_or((&nothing, None), |at| (&at.value, Some(&at.key)));
+    let raw = file.job.as_ref().map_or(&nothing, |at| &at.value);
+    let asked = file.op.as_ref().map_or(0..0, |op| op.span.clone());
     check_fields(raw, op, gather);
     if let Some(command) = &raw.command {
         if command.value.is_empty() {
@@ -79,7 +80,7 @@ pub(super) fn build(
         needs.insert(Capability::Cancel);
         job.cancel = cancel(&at.value, gather);
     }
-    extra(raw, place, op, needs, &mut job.extra, gather);
+    extra(raw, &asked, op, needs, &mut job.extra, gather);
     job
 }
 
@@ -131,7 +132,7 @@ fn cancel(raw: &RawCancel, gather: &mut Gather) -> Option<Cancel> {
 /// The fields of ops that have more than a command, under the names of the adapter protocol.
 fn extra(
     raw: &RawJob,
-    place: Option<&Range<usize>>,
+    asked: &Range<usize>,
     op: Op,
     needs: &mut BTreeSet<Capability>,
     extra: &mut Map<String, Value>,
@@ -162,9 +163,8 @@ fn extra(
         );
     }
     if matches!(op, Op::Upload | Op::Download) && raw.path.is_none() {
-        let start = 0..0;
         gather
-            .at(place.unwrap_or(&start), format!("op {op} needs a path"))
+            .at(asked, format!("op {op} needs a path"))
             .help("[job] path = \"/work/file.bin\"");
     }
     if op == Op::Upload {
@@ -202,6 +202,7 @@ fn input(item: &At<RawInput>, gather: &mut Gather) -> Option<Value> {
         (None, None, Some(cols), Some(rows)) => {
             Some(json!({ "cols": cols.value, "rows": rows.value }))
         }
+        _ if !item.clean => None,
         _ => {
             gather
                 .at(&item.span, "an input is typed text or a new size")

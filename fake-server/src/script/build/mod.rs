@@ -47,7 +47,7 @@ pub(super) fn plan(
         .map(|need| need.value.0)
         .collect();
     let truth = truth::build(raw.process.as_ref(), op, gather);
-    let job = job::build(raw.job.as_ref(), op, truth.as_ref(), &mut needs, gather);
+    let job = job::build(raw, op, truth.as_ref(), &mut needs, gather);
     let (faults, random) = fault::build(raw, op, truth.as_ref(), &mut needs, around, gather);
     let expect = expect::build(raw.expect.as_ref(), truth.as_ref(), gather);
     let plan = Plan {

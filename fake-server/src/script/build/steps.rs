@@ -96,7 +96,7 @@ pub(super) fn build(
         .filter_map(|step| reader.step(step, Level::Top))
         .collect();
     let (exited, ended) = (reader.exited, reader.ended.is_some());
-    if gather.count() > before {
+    if gather.count() > before || !stream.clean {
         return steps;
     }
     if !exited && !ended {
@@ -291,7 +291,7 @@ impl Reader<'_, '_> {
         let (kind, _) = match heads.as_slice() {
             [] => {
                 // With an unknown key in it the step has been answered already.
-                if !present.is_empty() || self.gather.is_quiet_in(&at.span) {
+                if at.clean {
                     let beside: Vec<_> = present.iter().map(|(key, _)| *key).collect();
                     let owner = KINDS
                         .iter()
@@ -523,6 +523,7 @@ impl Reader<'_, '_> {
                 let step = At {
                     key: step.key.clone(),
                     span: step.span.clone(),
+                    clean: step.clean,
                     value: step.value.as_ref().clone(),
                 };
                 self.step(&step, level)

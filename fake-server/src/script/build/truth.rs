@@ -49,9 +49,10 @@ pub(super) fn default(op: Op) -> Truth {
 pub(super) fn build(raw: Option<&At<RawProcess>>, op: Op, gather: &mut Gather) -> Option<Truth> {
     let before = gather.count();
     let mut truth = default(op);
-    let Some(raw) = raw.map(|raw| &raw.value) else {
+    let Some(at) = raw else {
         return Some(truth);
     };
+    let raw = &at.value;
     if let Some(kind) = &raw.kind {
         truth.kind = kind.value.0;
         if op == Op::Terminal && truth.kind == ProcessKind::Pipe {
@@ -92,7 +93,7 @@ pub(super) fn build(raw: Option<&At<RawProcess>>, op: Op, gather: &mut Gather) -
     let pending = writer.pending.take();
     let mut truth = writer.truth;
     truth.exit = exit(raw, pending, gather);
-    (gather.count() == before).then_some(truth)
+    (at.clean && gather.count() == before).then_some(truth)
 }
 
 struct Writer {
@@ -208,6 +209,9 @@ impl Writer {
             }
         }
         if contents.is_empty() {
+            if !item.clean {
+                return None;
+            }
             if let Some(repeat) = &raw.repeat {
                 gather
                     .at(&repeat.key, "nothing to repeat")

@@ -15,7 +15,7 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 const ROUNDS: usize = 6;
@@ -29,6 +29,21 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// Every instance of every scenario with what happened, played once for all tests.
+fn played() -> &'static [(Arc<Plan>, Vec<Decision>)] {
+    static PLAYED: OnceLock<Vec<(Arc<Plan>, Vec<Decision>)>> = OnceLock::new();
+    PLAYED.get_or_init(|| {
+        plans()
+            .into_iter()
+            .map(|plan| {
+                let plan = Arc::new(plan);
+                let decisions = play(&plan);
+                (plan, decisions)
+            })
+            .collect()
+    })
 }
 
 fn plans() -> Vec<Plan> {
@@ -113,9 +128,8 @@ fn pieces(decision: &Decision) -> Vec<Piece> {
 
 #[test]
 fn every_fault_that_a_blunt_client_can_meet_fires() {
-    let plans = plans();
-    assert!(!plans.is_empty());
-    for plan in plans {
+    assert!(!played().is_empty());
+    for (plan, decisions) in played() {
         let wanted: BTreeSet<usize> = plan
             .faults
             .iter()
@@ -144,7 +158,7 @@ fn every_fault_that_a_blunt_client_can_meet_fires() {
             })
             .map(|fault| fault.number)
             .collect();
-        let met: BTreeSet<usize> = play(&Arc::new(plan.clone()))
+        let met: BTreeSet<usize> = decisions
             .iter()
             .filter_map(|decision| decision.fault)
             .collect();
@@ -159,17 +173,16 @@ fn every_fault_that_a_blunt_client_can_meet_fires() {
 
 #[test]
 fn the_same_requests_get_the_same_answers() {
-    for plan in plans() {
-        let plan = Arc::new(plan);
-        assert!(play(&plan) == play(&plan), "{}", plan.id);
+    for (plan, decisions) in played() {
+        assert!(play(plan) == *decisions, "{}", plan.id);
     }
 }
 
 #[test]
 fn a_scripted_stream_says_how_it_goes_on_after_its_last_step() {
-    for plan in plans() {
-        for decision in play(&Arc::new(plan.clone())) {
-            if let Some(last) = pieces(&decision).last() {
+    for (plan, decisions) in played() {
+        for decision in decisions {
+            if let Some(last) = pieces(decision).last() {
                 assert!(
                     matches!(last, Piece::End(_) | Piece::Every { .. } | Piece::Until(_)),
                     "{}: {last:?}",
@@ -182,7 +195,7 @@ fn a_scripted_stream_says_how_it_goes_on_after_its_last_step() {
 
 #[test]
 fn without_faults_the_whole_truth_comes_in_order() {
-    for plan in plans() {
+    for (plan, _) in played() {
         let control = Arc::new(plan.control());
         let decisions = play(&control);
         let stream = decisions

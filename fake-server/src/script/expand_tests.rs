@@ -299,3 +299,67 @@ fn a_first_seq_above_one_is_found() {
     ];
     assert_eq!(expanded(late, &steps, 0), "41 part40 Fin");
 }
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn span() -> impl Strategy<Value = Span> {
+        prop_oneof![
+            (0_u64..14).prop_map(Span::UpTo),
+            (1_u64..14, 0_u64..6).prop_map(|(from, more)| Span::Range(from, from + more)),
+        ]
+    }
+
+    fn seqs(pieces: &[Piece]) -> Vec<u64> {
+        pieces
+            .iter()
+            .filter_map(|piece| match piece {
+                Piece::Bytes {
+                    what: Payload::True(FrameRef::Seq(seq)),
+                    ..
+                } => Some(*seq),
+                _ => None,
+            })
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn the_rest_is_whatever_lies_above_all_that_was_sent(
+            spans in prop::collection::vec(span(), 0..5),
+            frames in 0_u64..12,
+            after in 0_u64..14,
+        ) {
+            let plan = plan(Op::Follow, truth(frames));
+            let mut steps: Vec<Step> = spans.into_iter().map(Step::Send).collect();
+            let before = seqs(&expand(&plan, &steps, after));
+            steps.push(Step::Send(Span::Rest));
+            let pieces = expand(&plan, &steps, after);
+            let all = seqs(&pieces);
+            let highest = before.iter().copied().fold(after, u64::max);
+            let right: Vec<u64> = before.into_iter().chain(highest + 1..=frames).collect();
+            prop_assert_eq!(all, right);
+            prop_assert_eq!(pieces.last(), Some(&Piece::End(End::Chunk)));
+        }
+
+        #[test]
+        fn a_healthy_stream_is_the_rest_and_nothing_else(
+            frames in 0_u64..12,
+            after in 0_u64..14,
+            live in any::<bool>(),
+            pauses in prop::collection::vec(0_u64..3, 12),
+        ) {
+            let mut truth = truth(frames);
+            truth.live = live;
+            for (frame, pause_ms) in truth.frames.iter_mut().zip(pauses) {
+                frame.pause_ms = pause_ms;
+            }
+            let plan = plan(Op::Follow, truth);
+            let steps = [Step::Send(Span::Rest)];
+            prop_assert_eq!(expand(&plan, &steps, after), faithful(&plan, after));
+        }
+    }
+}

@@ -608,7 +608,7 @@ class Adapter:
                 raise Failure("unsupported", "this client has no such op")
         return {"outcome": "exited", "exit_code": status[0], "signal": status[1]}
 
-    def _say(self, kind: str, **fields: Any) -> None:
+    def _say(self, kind: str, /, **fields: Any) -> None:
         # Half a character, written as an escape, is a text for Python alone: it becomes a question mark.
         line = json.dumps({"type": kind, **fields}, ensure_ascii=False).encode(errors="replace") + b"\n"
         with self._lock:

@@ -276,6 +276,38 @@ class Speaking(unittest.TestCase):
         self.assertEqual(result["id"], "a")
         self.assertEqual(result["error"]["kind"], "unsupported")
 
+    def test_a_job_of_each_op_is_answered(self):
+        answers = {
+            "follow": chunked(data(1, b"x"), EXIT),
+            "connect": chunked(data(1, b"x"), b'{"type":"heartbeat"}\n', EXIT),
+        }
+        said = {}
+        for op, answer in answers.items():
+            with Server(answer) as server:
+                job = {"type": "job", "id": "a", "op": op, "base_url": server.base, "api_key": "k"}
+                job |= {"sandbox_id": "sb-1", "process_id": "p-1"}
+                out = io.BytesIO()
+                adapter.Adapter(iter([]), out)._job(job, Patience())
+            said[op] = [json.loads(line) for line in out.getvalue().splitlines()]
+        piece = {"id": "a", "stream": "stdout", "data_base64": "eA=="}
+        self.assertEqual(
+            said["follow"],
+            [
+                {"type": "output", **piece},
+                {"type": "result", "id": "a", "outcome": "exited", "exit_code": 0, "signal": None}
+                | {"stdout_base64": "eA==", "stderr_base64": ""},
+            ],
+        )
+        self.assertEqual(
+            said["connect"],
+            [
+                {"type": "event", "kind": "data", "seq": 1, **piece},
+                {"type": "event", "kind": "heartbeat", "id": "a"},
+                {"type": "event", "kind": "exit", "id": "a", "exit_code": 0, "signal": None},
+                {"type": "result", "id": "a", "outcome": "ended"},
+            ],
+        )
+
     def test_an_event_keeps_a_frames_fields(self):
         frame = {"type": "exit", "exit_code": 7.0, "signal": None, "more": 1}
         self.assertEqual(adapter.event(frame), {"kind": "exit", "exit_code": 7.0, "signal": None})

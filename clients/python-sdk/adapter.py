@@ -19,7 +19,7 @@ lock = threading.Lock()
 stopped = {}  # of each running job: whether its caller wants to stop
 
 
-def say(kind, **fields):
+def say(kind, /, **fields):
     line = json.dumps({"type": kind, **fields}, ensure_ascii=False).encode(errors="replace") + b"\n"
     with lock:
         sys.stdout.buffer.write(line)

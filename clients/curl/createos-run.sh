@@ -9,6 +9,8 @@ carriage_return=$(printf '\r')
 scratch=$(mktemp -d)
 id='' reader=''
 trap leave EXIT
+# In a file of our own, since a list of processes shows arguments.
+printf 'header = "X-Api-Key: %s"\n' "$CREATEOS_API_KEY" >"$scratch/key"
 
 leave() {
   [ -z "$reader" ] || kill "$reader" 2>/dev/null
@@ -18,21 +20,20 @@ leave() {
 # fail STATUS WORDS: deletes the process, if there is one, and gives up.
 fail() {
   status=$1 words=$2
-  [ -z "$id" ] || case $(call DELETE "/$id?grace_ms=200" --max-time 5) in
-    *'"tree_exited":true'*'HTTP 2'?? | *'HTTP 404') ;;
+  [ -z "$id" ] || case $(call DELETE "/$id?grace_ms=200" --max-time 5 || echo 'cut off') in
+    *'"status":"success"'*'"tree_exited":true'*'}HTTP 2'?? | *'HTTP 404') ;;
     *) words="termination is unconfirmed, after: $words" ;;
   esac
   echo "$words" >&2
   exit "$status"
 }
 
-# call METHOD PATH [curl's arguments]: prints the answer's body, then a line with its status. The key goes to curl over
-# stdin, so that a list of processes does not show it.
+# call METHOD PATH [curl's arguments]: becomes curl, which prints the answer's body and its status behind the last byte.
+# Only for a subshell.
 call() {
   method=$1 path=$2
   shift 2
-  printf 'header = "X-Api-Key: %s"\n' "$CREATEOS_API_KEY" |
-    curl --config - --silent --no-buffer --request "$method" --write-out '\nHTTP %{http_code}\n' "$@" "$processes$path"
+  exec curl --config "$scratch/key" --silent --no-buffer --request "$method" --write-out 'HTTP %{http_code}\n' "$@" "$processes$path"
 }
 
 # field NAME: sets `value` to that field of $line as it is written, quotes and all; fails if there is none.
@@ -52,15 +53,16 @@ for argument; do
   arguments="$arguments${arguments:+,}$(quoted "$argument")"
 done
 
-line=$(call POST '' --header 'Content-Type: application/json' --data "{\"cmd\":$command,\"args\":[$arguments]}")
+line=$(call POST '' --header 'Content-Type: application/json' --data "{\"cmd\":$command,\"args\":[$arguments]}") || line='cut off'
 case $line in
-  *'"status":"success"'*'HTTP 2'??) field process_id ;;
+  *'"status":"success"'*'}HTTP 2'??) field process_id ;;
   *'HTTP 3'?? | *'HTTP 4'??) fail 242 'creation was refused' ;;
   *) value='' ;;
 esac
 case $value in
   '' | '""' | \"*[!A-Za-z0-9_-]*\" | [!\"]*) fail 240 'creation could not be confirmed' ;;
 esac
+[ ${#value} -le 202 ] || fail 240 'creation could not be confirmed'
 id=${value#\"} id=${id%\"}
 
 case $(call POST "/$id/stdin/close") in
@@ -72,18 +74,17 @@ esac
 mkfifo "$scratch/stream"
 call GET "/$id/connect?after=0" --fail >"$scratch/stream" &
 reader=$!
-cursor=0 torn=''
+cursor=0
 while IFS= read -r line; do
   line=${line%"$carriage_return"}
-  case $torn$line in
-    'HTTP 200' | 'torn HTTP'*) fail 240 'stream ended without an exit status' ;;
-    'HTTP 410') fail 240 'output was evicted before it could be read' ;;
-    'HTTP 000' | 'HTTP 429' | 'HTTP 5'??) fail 241 'output connection failed' ;;
-    'HTTP '*) fail 242 'output was refused' ;;
-    'torn '*) fail 240 'invalid process frame' ;;
-    '') continue ;;
+  case $line in
     \{*\}) ;;
-    *) torn='torn ' && continue ;; # the next line tells: cut off, or never a frame
+    'HTTP 410') fail 240 'output was evicted before it could be read' ;;
+    *'HTTP 200') fail 240 'stream ended without an exit status' ;;
+    'HTTP 000' | 'HTTP 429' | 'HTTP 5'??) fail 241 'output connection failed' ;;
+    'HTTP '???) fail 242 'output was refused' ;;
+    *[!\ ]*) fail 240 'invalid process frame' ;;
+    *) continue ;;
   esac
   field type
   case $value in

@@ -9,7 +9,7 @@ use super::{
     tail::Tail,
 };
 use crate::{
-    observed::{ErrorReport, JobResult, LiveOutput, Reply},
+    observed::{JobResult, LiveOutput, Reply},
     profile::Promises,
 };
 use fake_server::wire::{Blob, call::Capability};
@@ -327,13 +327,9 @@ fn outcome(
         Some(Meaning::TimedOut) => result.outcome = "timed-out".to_owned(),
         Some(Meaning::Cancelled) => result.outcome = "cancelled".to_owned(),
         Some(Meaning::Error(kind)) => {
-            let kind = manifest.errors.classify_bytes(&stderr).unwrap_or(kind);
+            let words = String::from_utf8_lossy(&stderr);
             result.outcome = "error".to_owned();
-            result.error = Some(ErrorReport {
-                kind: kind.to_owned(),
-                message: String::from_utf8_lossy(&stderr).trim_end().to_owned(),
-                ..ErrorReport::default()
-            });
+            result.error = Some(manifest.errors.report(words.trim_end(), kind));
         }
     }
     Reply::Result(result)

@@ -29,8 +29,20 @@ fn program() -> Command {
 }
 
 fn refused(arguments: &[&str]) -> String {
-    let Output { status, stderr, stdout } = program().args(arguments).output().expect("the program runs");
-    assert_eq!(status.code(), Some(2), "{}", String::from_utf8_lossy(&stdout));
+    let Output {
+        status,
+        stderr,
+        stdout,
+    } = program()
+        .args(arguments)
+        .output()
+        .expect("the program runs");
+    assert_eq!(
+        status.code(),
+        Some(2),
+        "{}",
+        String::from_utf8_lossy(&stdout)
+    );
     String::from_utf8(stderr).expect("UTF-8")
 }
 
@@ -43,9 +55,17 @@ struct Played {
 
 impl Played {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = program().args(arguments).stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut child = program()
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
         let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
-        Self { child, lines, seen: Vec::new() }
+        Self {
+            child,
+            lines,
+            seen: Vec::new(),
+        }
     }
 
     /// Reads until a line holds the text, and gives that line.
@@ -62,16 +82,26 @@ impl Played {
 
     /// Ctrl-C; all that is printed after it.
     fn interrupt(mut self) -> String {
-        let kill = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill");
+        let kill = Command::new("kill")
+            .args(["-INT", &self.child.id().to_string()])
+            .status()
+            .expect("kill");
         assert!(kill.success());
-        let rest: Vec<String> = self.lines.by_ref().map(|line| line.expect("a line")).collect();
+        let rest: Vec<String> = self
+            .lines
+            .by_ref()
+            .map(|line| line.expect("a line"))
+            .collect();
         assert!(self.child.wait().expect("an end").success());
         rest.join("\n")
     }
 }
 
 fn file(text: &str) -> tempfile::NamedTempFile {
-    let mut file = tempfile::Builder::new().suffix(".toml").tempfile().expect("a file");
+    let mut file = tempfile::Builder::new()
+        .suffix(".toml")
+        .tempfile()
+        .expect("a file");
     file.write_all(text.as_bytes()).expect("written");
     file
 }
@@ -79,7 +109,11 @@ fn file(text: &str) -> tempfile::NamedTempFile {
 /// Asks for something on a connection of its own and reads to the end.
 fn get(base: &str, key: &str, path: &str) -> String {
     let mut socket = TcpStream::connect(base.trim_start_matches("http://")).expect("connected");
-    write!(socket, "GET {path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nConnection: close\r\n\r\n").expect("asked");
+    write!(
+        socket,
+        "GET {path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nConnection: close\r\n\r\n"
+    )
+    .expect("asked");
     let mut answer = String::new();
     // A cut stream ends with whatever the cut is; what came before is what counts.
     let _ = socket.read_to_string(&mut answer);
@@ -90,20 +124,39 @@ fn get(base: &str, key: &str, path: &str) -> String {
 fn the_wire_is_told_as_it_happens_and_faults_that_never_fired_at_the_end() {
     let outage = file(OUTAGE);
     let mut played = Played::start(&[outage.path().to_str().expect("UTF-8")]);
-    let word = |line: &str| line.split_whitespace().nth(1).expect("a second word").to_owned();
+    let word = |line: &str| {
+        line.split_whitespace()
+            .nth(1)
+            .expect("a second word")
+            .to_owned()
+    };
     let base = word(&played.until("  url "));
     let key = word(&played.until("  key "));
     let sandbox = word(&played.until("  sandbox "));
     let process = word(&played.until("  process "));
     played.until("Ctrl-C ends it");
-    let answer = get(&base, &key, &format!("/v1/sandboxes/{sandbox}/processes/{process}/connect?after=0"));
-    assert!(answer.contains("b25lCg==") && !answer.contains("dHdvCg=="), "{answer}");
+    let answer = get(
+        &base,
+        &key,
+        &format!("/v1/sandboxes/{sandbox}/processes/{process}/connect?after=0"),
+    );
+    assert!(
+        answer.contains("b25lCg==") && !answer.contains("dHdvCg=="),
+        "{answer}"
+    );
     played.until("connect, 1st");
     played.until("fault 1: frames up to 1");
     played.until("frame 1");
     played.until("FIN in the middle of the body");
     let told = played.seen.join("\n");
-    assert!(!told.split("the wire").last().expect("the wire").contains(&key), "the key stands in the wire: {told}");
+    assert!(
+        !told
+            .split("the wire")
+            .last()
+            .expect("the wire")
+            .contains(&key),
+        "the key stands in the wire: {told}"
+    );
     let last = played.interrupt();
     assert!(last.contains("1 request on 1 connection"), "{last}");
     assert!(last.contains("fault 1 fired 1 time"), "{last}");
@@ -113,7 +166,12 @@ fn the_wire_is_told_as_it_happens_and_faults_that_never_fired_at_the_end() {
 #[test]
 fn without_a_scenario_it_is_a_healthy_server() {
     let mut played = Played::start(&[]);
-    let base = played.until("  url ").split_whitespace().nth(1).expect("a URL").to_owned();
+    let base = played
+        .until("  url ")
+        .split_whitespace()
+        .nth(1)
+        .expect("a URL")
+        .to_owned();
     assert!(get(&base, "", "/healthz").starts_with("HTTP/1.1 200"));
     assert!(get(&base, "wrong", "/v1/sandboxes").starts_with("HTTP/1.1 401"));
     played.interrupt();
@@ -124,12 +182,17 @@ fn for_machines_every_line_is_an_object() {
     let outage = file(OUTAGE);
     let mut played = Played::start(&[outage.path().to_str().expect("UTF-8"), "--json"]);
     let first: serde_json::Value = serde_json::from_str(&played.until("listening")).expect("JSON");
-    let (base, key) = (first["base_url"].as_str().expect("a URL"), first["api_key"].as_str().expect("a key"));
+    let (base, key) = (
+        first["base_url"].as_str().expect("a URL"),
+        first["api_key"].as_str().expect("a key"),
+    );
     get(base, key, "/v1/whoami");
     played.until("\"event\":\"request\"");
     let last = played.interrupt();
-    let last: Vec<serde_json::Value> =
-        last.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let last: Vec<serde_json::Value> = last
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
     assert_eq!(last.last().expect("a last line")["event"], "ended");
 }
 
@@ -138,7 +201,11 @@ fn a_port_in_use_is_said_with_what_to_do() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
     let said = refused(&["--port", &port]);
-    assert!(said.contains(&format!("can't listen on 127.0.0.1:{port}")) && said.contains("choose another"), "{said}");
+    assert!(
+        said.contains(&format!("can't listen on 127.0.0.1:{port}"))
+            && said.contains("choose another"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -151,12 +218,26 @@ fn a_file_that_is_not_there_is_said_with_its_name() {
 fn a_broken_scenario_shows_the_line() {
     let broken = file(&OUTAGE.replace("status = 502", "statsu = 502"));
     let said = refused(&[broken.path().to_str().expect("UTF-8")]);
-    assert!(said.contains("statsu = 502") && said.contains("status"), "{said}");
+    assert!(
+        said.contains("statsu = 502") && said.contains("status"),
+        "{said}"
+    );
 }
 
 #[test]
 fn an_instance_that_does_not_exist_is_answered_with_those_that_do() {
-    let matrix = file(&OUTAGE.replace("[process]", "[matrix]\nhow = [\"fin\", \"reset\"]\n[process]").replace("end = \"fin\"", "end = \"$how\""));
-    let said = refused(&[matrix.path().to_str().expect("UTF-8"), "--instance", "how=chunks"]);
+    let matrix = file(
+        &OUTAGE
+            .replace(
+                "[process]",
+                "[matrix]\nhow = [\"fin\", \"reset\"]\n[process]",
+            )
+            .replace("end = \"fin\"", "end = \"$how\""),
+    );
+    let said = refused(&[
+        matrix.path().to_str().expect("UTF-8"),
+        "--instance",
+        "how=chunks",
+    ]);
     assert!(said.contains("how=fin, how=reset"), "{said}");
 }

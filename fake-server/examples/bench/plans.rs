@@ -38,7 +38,9 @@ pub(crate) fn ticking() -> Plan {
 }
 
 fn parse(text: &str) -> Plan {
-    let text = format!("title = \"bench\"\nrequirements = [\"stream/exit-ends-it\"]\nwhy = \"speed\"\n{text}");
+    let text = format!(
+        "title = \"bench\"\nrequirements = [\"stream/exit-ends-it\"]\nwhy = \"speed\"\n{text}"
+    );
     match script::parse("bench", "bench", &text, None) {
         Ok(scenario) => scenario.plan(0, 0),
         Err(mistakes) => panic!("the benchmark's own scenario: {mistakes}"),

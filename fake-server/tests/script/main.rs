@@ -6,6 +6,7 @@
 )]
 
 mod constructs;
+mod docs;
 mod faults;
 mod files;
 mod mistakes;

@@ -1,6 +1,8 @@
 //! Judges any CreateOS client against scenario files: what it said and what it did on the wire.
 
 pub mod case;
+#[cfg(feature = "run")]
+pub mod cli;
 pub mod client;
 pub mod contract;
 pub mod events;
@@ -9,6 +11,8 @@ pub mod judge;
 pub mod observed;
 pub mod profile;
 pub mod report;
+#[cfg(feature = "run")]
+pub mod run;
 pub mod select;
 pub mod standing;
 pub mod suite;

@@ -1,3 +1,5 @@
 //! `createos-conformance`: judge a CreateOS client.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    harness::cli::main(std::env::args_os())
+}

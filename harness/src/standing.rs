@@ -199,3 +199,171 @@ impl From<CheckStatus> for Standing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        contract::Level,
+        judge::{Check, Verdict},
+    };
+    use fake_server::script::model::Plan;
+    use std::sync::Arc;
+
+    const IDS: &[&str] = &[
+        "stream/drop[how=fin]",
+        "stream/drop[how=reset]",
+        "exit/code-7",
+    ];
+    const REQUIREMENTS: &[&str] = &["stream/resume-cursor", "exit/code"];
+
+    fn plan(id: &str) -> Plan {
+        let text = "title = \"x\"\nrequirements = [\"exit/code\"]\nfault-kinds = []\nwhy = \"x\"\nop = \"follow\"\n[process]\nexit = { code = 0 }\n";
+        let scenario = fake_server::script::parse("x.toml", "x/y", text, None).unwrap();
+        let mut plan = scenario.plan(0, 1);
+        id.clone_into(&mut plan.id);
+        plan
+    }
+
+    fn case(id: &str, checks: &[(&str, Level, CheckStatus)]) -> Case {
+        Case {
+            plan: Arc::new(plan(id)),
+            trial: None,
+            verdict: Verdict {
+                checks: checks
+                    .iter()
+                    .map(|&(requirement, level, status)| Check {
+                        requirement: requirement.to_owned(),
+                        level,
+                        status,
+                        reason: String::new(),
+                    })
+                    .collect(),
+                violations: Vec::new(),
+                notes: Vec::new(),
+                expected: Vec::new(),
+            },
+        }
+    }
+
+    fn known(pattern: &str, requirement: Option<&str>) -> KnownFailures {
+        let entry = KnownFailure {
+            pattern: pattern.to_owned(),
+            requirement: requirement.map(str::to_owned),
+            reason: "see 17".to_owned(),
+            line: 4,
+        };
+        KnownFailures::find(&[entry], IDS, REQUIREMENTS).unwrap()
+    }
+
+    const CURSOR: (&str, Level) = ("stream/resume-cursor", Level::Must);
+
+    #[test]
+    fn a_listed_failure_is_expected_an_unlisted_one_is_not() {
+        let broken = case(IDS[0], &[(CURSOR.0, CURSOR.1, CheckStatus::Fail)]);
+        let reasons = vec!["see 17".to_owned()];
+        let listed = known("stream/*", None).standing(&broken, false);
+        assert_eq!(listed, Standing::KnownFailure { reasons });
+        let unlisted = known("exit/*", None).standing(&broken, false);
+        assert_eq!(unlisted, Standing::Failed);
+    }
+
+    #[test]
+    fn a_listed_failure_that_passes_is_news() {
+        let held = case(IDS[0], &[(CURSOR.0, CURSOR.1, CheckStatus::Pass)]);
+        let standing = known("stream/drop", None).standing(&held, false);
+        assert_eq!(
+            standing,
+            Standing::Fixed {
+                keys: vec!["stream/drop".to_owned()]
+            }
+        );
+    }
+
+    #[test]
+    fn a_requirement_in_the_key_admits_no_other_failure() {
+        let listed = known("stream/drop", Some("exit/code"));
+        let other = case(
+            IDS[0],
+            &[
+                (CURSOR.0, CURSOR.1, CheckStatus::Fail),
+                ("exit/code", Level::Must, CheckStatus::Fail),
+            ],
+        );
+        assert_eq!(listed.standing(&other, false), Standing::Failed);
+        let only = case(
+            IDS[0],
+            &[
+                (CURSOR.0, CURSOR.1, CheckStatus::Pass),
+                ("exit/code", Level::Must, CheckStatus::Fail),
+            ],
+        );
+        assert!(matches!(
+            listed.standing(&only, false),
+            Standing::KnownFailure { .. }
+        ));
+    }
+
+    #[test]
+    fn what_could_not_be_judged_is_neither_known_nor_fixed() {
+        let listed = known("stream/drop", None);
+        for status in [
+            CheckStatus::NotExercised,
+            CheckStatus::AdapterError,
+            CheckStatus::NotApplicable,
+        ] {
+            let case = case(IDS[0], &[(CURSOR.0, CURSOR.1, status)]);
+            assert_eq!(listed.standing(&case, false), Standing::from(status));
+        }
+    }
+
+    #[test]
+    fn a_should_fails_only_if_strict_but_may_be_listed_either_way() {
+        let broken = case(IDS[0], &[(CURSOR.0, Level::Should, CheckStatus::Fail)]);
+        let none = KnownFailures::default();
+        assert_eq!(none.standing(&broken, false), Standing::Passed);
+        assert_eq!(none.standing(&broken, true), Standing::Failed);
+        for strict in [false, true] {
+            let standing = known("stream/drop", None).standing(&broken, strict);
+            assert!(matches!(standing, Standing::KnownFailure { .. }));
+        }
+    }
+
+    #[test]
+    fn a_failure_stands_above_what_could_not_be_judged_in_the_same_case() {
+        let case = case(
+            IDS[0],
+            &[
+                (CURSOR.0, CURSOR.1, CheckStatus::NotExercised),
+                ("exit/code", Level::Must, CheckStatus::Fail),
+            ],
+        );
+        assert_eq!(
+            KnownFailures::default().standing(&case, false),
+            Standing::Failed
+        );
+    }
+
+    #[test]
+    fn a_key_that_means_nothing_is_an_error_with_its_line() {
+        let entry = |pattern: &str, requirement: Option<&str>| KnownFailure {
+            pattern: pattern.to_owned(),
+            requirement: requirement.map(str::to_owned),
+            reason: "see 17".to_owned(),
+            line: 12,
+        };
+        let told = |entry| {
+            KnownFailures::find(&[entry], IDS, REQUIREMENTS)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            told(entry("stream/drob", None)),
+            "line 12: known failure `stream/drob` matches no scenario (did you mean `stream/drop`?)"
+        );
+        assert_eq!(
+            told(entry("stream/drop", Some("exit/cod"))),
+            "line 12: known failure `stream/drop exit/cod`: there is no requirement `exit/cod` (did you mean `exit/code`?)"
+        );
+    }
+}

@@ -41,7 +41,20 @@ impl LoadError {
     /// The text for people, with ANSI styles if `colour`.
     #[must_use]
     pub fn render(&self, colour: bool) -> String {
-        let texts: Vec<String> = self.0.iter().map(|file| file.render(colour)).collect();
+        /// More files at once help nobody.
+        const MOST: usize = 10;
+        let mut texts: Vec<String> = self
+            .0
+            .iter()
+            .take(MOST)
+            .map(|file| file.render(colour))
+            .collect();
+        if self.0.len() > MOST {
+            texts.push(format!(
+                "... and {} more files with mistakes\n",
+                self.0.len() - MOST
+            ));
+        }
         texts.join("\n")
     }
 }

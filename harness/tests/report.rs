@@ -398,3 +398,20 @@ fn an_interrupted_run_says_what_is_missing() {
 fn the_key_never_stands_in_a_report() {
     assert!(!told(&mixed(), &info(6), None, 80).contains("sk-very-secret"));
 }
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let judged = mixed();
+    let info = info(6);
+    let summary = Summary::new(&judged, &info, None, 3_210);
+    let colour = console::report(&judged, &summary, &info, &Page::new(80, true), false);
+    assert!(colour.contains("\u{1b}["));
+    println!("{colour}");
+    let stripped = anstream::adapter::strip_str(&colour).to_string();
+    let trimmed: Vec<&str> = stripped.lines().map(str::trim_end).collect();
+    let plain = told(&judged, &info, None, 80);
+    assert_eq!(
+        trimmed,
+        plain.lines().map(str::trim_end).collect::<Vec<_>>()
+    );
+}

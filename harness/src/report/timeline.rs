@@ -156,7 +156,8 @@ impl Told<'_> {
                 Sent::End { .. } => exchange.last_sent_us.or(asked),
                 _ => asked,
             };
-            for act in sent_words(sent, exchange.fault.is_some(), &self.plan.truth) {
+            let is_stream = exchange.call == Some(Call::Connect);
+            for act in sent_words(sent, exchange.fault.is_some(), is_stream, &self.plan.truth) {
                 self.push(at_us, act);
             }
         }
@@ -261,7 +262,7 @@ fn ordinal(number: u32) -> String {
     format!("{number}{end}")
 }
 
-fn sent_words(sent: &Sent, scripted: bool, truth: &Truth) -> Vec<Act> {
+fn sent_words(sent: &Sent, scripted: bool, is_stream: bool, truth: &Truth) -> Vec<Act> {
     match sent {
         Sent::Head {
             http10,
@@ -300,6 +301,12 @@ fn sent_words(sent: &Sent, scripted: bool, truth: &Truth) -> Vec<Act> {
             Until::Delivered(seq) => format!("waited until frame {seq} was handed over"),
             Until::Closed => "waited until the client closed".to_owned(),
         })],
+        Sent::End {
+            how: AnswerEnd::Complete,
+            ..
+        } if is_stream => {
+            vec![Act::Faithful("the body ends cleanly".to_owned())]
+        }
         Sent::End { how, acked } => vec![end_words(*how, *acked)],
     }
 }
@@ -317,6 +324,7 @@ fn head_words(
         "transfer-encoding",
         "connection",
         "date",
+        "x-request-id",
     ];
     let mut words = status.to_string();
     if status >= 300 && !reason.is_empty() {

@@ -1,0 +1,229 @@
+//! The command line as it is typed.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Judges a CreateOS client: what it said and what it did on the wire.
+#[derive(Debug, Parser)]
+#[command(
+    name = "createos-conformance",
+    version,
+    about = "Judges any CreateOS client, in any language: what it said and what it did on the wire.",
+    disable_help_subcommand = true,
+    after_help = AFTER_HELP
+)]
+pub(super) struct Cli {
+    /// What to do; without one: `run`.
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  createos-conformance                                the built-in client, everything
+  createos-conformance 'stream/*'                     only one area
+  createos-conformance run --client my/client.toml    judge your client
+  createos-conformance run --wrong end-is-success     a client that is wrong on purpose
+  createos-conformance show stream/retry-budget       what is asked, by which scenarios
+
+A bare argument with `/` or `*`, or ending in .toml, is a pattern for `run`;
+any other must be a verb.
+
+Exit codes:
+    0  as expected
+    1  the client broke the contract, or a known failure passes
+    2  wrong command line, scenario or manifest
+    3  incomplete: not exercised, adapter died, or no case applied
+    4  the harness itself failed
+    5  adapter unusable: smoke failed
+  130  interrupted";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Judge a client (the default)
+    Run(RunArgs),
+    /// List scenarios, one a line, the id first
+    List(ListArgs),
+    /// Explain a scenario, a requirement or an area
+    Show(ShowArgs),
+    /// Check the scenarios themselves: parse all, play each without its faults
+    Check(CheckArgs),
+    /// Ask an adapter one job of each kind, to see whether it can be judged at all
+    Smoke(SmokeArgs),
+    /// Run the set-up commands of a client's manifest
+    Setup(SetupArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance run                                 the built-in client, everything
+  createos-conformance run 'data/*' sequence/largest-seq   an area and a scenario
+  createos-conformance run '**/*reset*'                    every id that says `reset`
+  createos-conformance run my-outage.toml                  a scenario of your own
+  createos-conformance run --client my/client.toml --jobs 1 -v stream/drop-and-resume")]
+pub(super) struct RunArgs {
+    /// Ids, patterns (`*` one component, `**` many) or .toml files; none means everything
+    #[arg(value_name = "PATTERN")]
+    pub(super) patterns: Vec<String>,
+    /// Manifest of the client to judge; without it: the built-in reference client
+    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["wrong", "in_memory"])]
+    pub(super) client: Option<PathBuf>,
+    /// Judge the reference client with one deliberate bug (`--wrong list` names them)
+    #[arg(long, value_name = "BUG")]
+    pub(super) wrong: Option<String>,
+    /// Cases at a time; mostly they wait, so this may be far more than there are cores
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Everything random follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Wait this many times longer for the client than a scenario says (slow machines)
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
+    pub(super) timeout_multiplier: f64,
+    /// Stop at the first failure
+    #[arg(long)]
+    pub(super) fail_fast: bool,
+    /// Shoulds count too
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Name every case, tell every story in full
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+    /// Write JSON lines to standard output instead of the report (with --verbose: plans and wire logs too)
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No sockets, no waiting: the built-in client over a network in memory with a clock of its own
+    #[arg(long)]
+    pub(super) in_memory: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SourceArgs {
+    /// A folder of scenarios that adds to the embedded ones, and replaces those of the same id
+    #[arg(long, value_name = "DIR")]
+    pub(super) scenarios: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Ids or patterns; none means everything
+    #[arg(value_name = "PATTERN")]
+    pub(super) patterns: Vec<String>,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance show stream/drop-and-resume    a scenario, explained
+  createos-conformance show stream/retry-budget       a requirement, and who asks it
+  createos-conformance show stream                    an area")]
+pub(super) struct ShowArgs {
+    /// A scenario's id, a requirement's id, or an area
+    #[arg(value_name = "ID")]
+    pub(super) id: String,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Ids, patterns or .toml files; none means everything
+    #[arg(value_name = "PATTERN")]
+    pub(super) patterns: Vec<String>,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SmokeArgs {
+    /// Manifest of the client
+    #[arg(long, value_name = "MANIFEST")]
+    pub(super) client: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SetupArgs {
+    /// Manifest of the client
+    #[arg(value_name = "MANIFEST")]
+    pub(super) client: PathBuf,
+}
+
+fn multiplier(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if (0.1..=100.0).contains(&factor) => Ok(factor),
+        _ => Err("a number from 0.1 to 100".to_owned()),
+    }
+}
+
+/// Puts the default verb where none was typed: before a pattern or an option of `run`, or at the end.
+pub(super) fn with_default_verb(mut words: Vec<String>) -> Vec<String> {
+    let global = ["-h", "--help", "-V", "--version"];
+    let verb_is_missing = match words.get(1) {
+        None => true,
+        Some(first) => {
+            (first.starts_with('-') && !global.contains(&first.as_str()))
+                || crate::select::looks_like_pattern(first)
+        }
+    };
+    if verb_is_missing {
+        words.insert(words.len().min(1), "run".to_owned());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    fn parsed(line: &str) -> Result<Cli, clap::Error> {
+        let words = line.split(' ').map(str::to_owned).collect();
+        Cli::try_parse_from(with_default_verb(words))
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_default_verb_is_run() {
+        for line in [
+            "x",
+            "x stream/*",
+            "x --strict a/b",
+            "x mine.toml",
+            "x run a/b",
+        ] {
+            assert!(matches!(parsed(line).unwrap().verb, Verb::Run(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_bare_word_that_is_no_verb_is_an_error() {
+        assert!(parsed("x lst").unwrap_err().to_string().contains("list"));
+    }
+
+    #[test]
+    fn bugs_that_the_help_names_exist() {
+        let (_, after) = AFTER_HELP.split_once("--wrong ").unwrap();
+        let name = after.split(' ').next().unwrap();
+        assert!(
+            crate::client::reference::Bug::from_name(name).is_some(),
+            "{name}"
+        );
+    }
+
+    #[test]
+    fn exit_codes_of_the_help_are_those_of_the_program() {
+        for exit in crate::exit::Exit::ALL {
+            let line = format!("{:>5}  {}", exit.code(), exit.meaning());
+            assert!(AFTER_HELP.contains(&line), "{line}");
+        }
+    }
+}

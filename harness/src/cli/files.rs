@@ -1,0 +1,95 @@
+//! Scenario files from folders and single paths.
+
+use crate::suite::{LoadError, Source, Suite, embedded};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// What keeps scenarios from being read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FilesError {
+    /// A path can't be read.
+    #[error("can't read {}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    /// A file that is no text.
+    #[error("{} is not UTF-8: a scenario is a text file", .0.display())]
+    NotText(PathBuf),
+    /// A folder without a scenario.
+    #[error("{} holds no scenario: not one .toml file is in it", .0.display())]
+    Empty(PathBuf),
+    /// Mistakes in files.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// The embedded scenarios, those of a folder over them, and single files over both.
+pub(super) fn load(folder: Option<&Path>, files: &[&Path]) -> Result<Suite, FilesError> {
+    let mut layers = vec![embedded()];
+    if let Some(folder) = folder {
+        let mut sources = Vec::new();
+        walk(folder, folder, &mut sources)?;
+        if sources.is_empty() {
+            return Err(FilesError::Empty(folder.to_owned()));
+        }
+        layers.push(sources);
+    }
+    let single: Result<Vec<Source>, FilesError> =
+        files.iter().map(|path| single_file(path)).collect();
+    layers.push(single?);
+    Ok(Suite::load(&layers)?)
+}
+
+/// The id of an outside file: its stem.
+pub(super) fn stem(path: &Path) -> String {
+    path.file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+fn single_file(path: &Path) -> Result<Source, FilesError> {
+    Ok(Source {
+        file: path.display().to_string(),
+        id: stem(path),
+        text: read(path)?,
+    })
+}
+
+fn walk(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> Result<(), FilesError> {
+    let unreadable = |error| FilesError::Unreadable {
+        path: folder.to_owned(),
+        error,
+    };
+    let mut entries: Vec<fs::DirEntry> = fs::read_dir(folder)
+        .map_err(unreadable)?
+        .collect::<Result<_, _>>()
+        .map_err(unreadable)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if path.is_dir() {
+            walk(root, &path, sources)?;
+        } else if path.extension().is_some_and(|end| end == "toml") {
+            let id = path
+                .strip_prefix(root)
+                .unwrap_or(&path)
+                .with_extension("")
+                .to_string_lossy()
+                .replace('\\', "/");
+            sources.push(Source {
+                file: path.display().to_string(),
+                id,
+                text: read(&path)?,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, FilesError> {
+    let bytes = fs::read(path).map_err(|error| FilesError::Unreadable {
+        path: path.to_owned(),
+        error,
+    })?;
+    String::from_utf8(bytes).map_err(|_| FilesError::NotText(path.to_owned()))
+}

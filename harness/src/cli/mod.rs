@@ -1,0 +1,115 @@
+//! The command line: words to options, options to a call of the library, results to text and an exit code.
+//! This is the only place that prints.
+
+mod args;
+mod check;
+mod files;
+mod list;
+mod output;
+mod progress;
+mod run;
+mod setup;
+mod show;
+mod smoke;
+
+use crate::{exit::Exit, select::SelectError};
+use args::{Cli, Verb, with_default_verb};
+use clap::Parser as _;
+use files::FilesError;
+use std::{ffi::OsString, future::Future, io, process::ExitCode};
+
+/// Does what the words of the command line say (the program's name first).
+#[must_use]
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let words = words
+        .into_iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let cli = match Cli::try_parse_from(with_default_verb(words)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Printing help is success, anything else is wrong usage; a closed pipe changes neither.
+            let _ = error.print();
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::AsExpected
+            };
+            return exit.into();
+        }
+    };
+    let done = match &cli.verb {
+        Verb::Run(args) => run::run(args),
+        Verb::List(args) => list::list(args),
+        Verb::Show(args) => show::show(args),
+        Verb::Check(args) => check::check(args),
+        Verb::Smoke(args) => smoke::smoke(args),
+        Verb::Setup(args) => setup::setup(args),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::complain(&failure.text);
+            failure.exit.into()
+        }
+    }
+}
+
+/// Why nothing came of it.
+#[derive(Debug)]
+struct Failure {
+    exit: Exit,
+    /// For standard error; several lines where places in files are shown.
+    text: String,
+}
+
+impl Failure {
+    fn new(exit: Exit, what: impl std::fmt::Display) -> Self {
+        Self {
+            exit,
+            text: format!("error: {what}"),
+        }
+    }
+
+    fn usage(what: impl std::fmt::Display) -> Self {
+        Self::new(Exit::Usage, what)
+    }
+}
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        match error {
+            // These bring their own `error:` and show the lines.
+            FilesError::Load(mistakes) => Self {
+                exit: Exit::Usage,
+                text: mistakes.render(output::colour_on_stderr()),
+            },
+            other => Self::usage(other),
+        }
+    }
+}
+
+impl From<SelectError> for Failure {
+    fn from(error: SelectError) -> Self {
+        Self::usage(error)
+    }
+}
+
+/// Runs a future to its end on a runtime made for it.
+fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    // A listener and a few connections a trial soon exceed the usual 1,024 files. If they can't be raised, the
+    // run still works with fewer jobs, and says which case could not open its port.
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error: io::Error| Failure::new(Exit::Harness, format!("no runtime: {error}")))?;
+    Ok(runtime.block_on(future))
+}
+
+/// Resolves at Ctrl-C. If it can't be listened for, never: then the signal ends the program as it always would.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

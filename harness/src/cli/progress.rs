@@ -1,0 +1,48 @@
+//! The progress bar, on a terminal's standard error only.
+
+use crate::{
+    events::{RunEvent, Sink},
+    standing::Standing,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Shows how far a run is. It draws nothing where standard error is no terminal.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    failed: usize,
+}
+
+impl Progress {
+    pub(super) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        Self { bar, failed: 0 }
+    }
+}
+
+impl Sink for Progress {
+    fn event(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(info) => self.bar.set_length(info.cases as u64),
+            RunEvent::CaseStarted { .. } | RunEvent::CaseRevised { .. } => {}
+            RunEvent::CaseFinished { judged, .. } => {
+                self.bar.inc(1);
+                if !matches!(
+                    judged.standing,
+                    Standing::Passed | Standing::KnownFailure { .. } | Standing::NotApplicable
+                ) {
+                    self.failed += 1;
+                }
+                let failed = match self.failed {
+                    0 => String::new(),
+                    failed => format!("{failed} failed  "),
+                };
+                self.bar
+                    .set_message(format!("{failed}{}", judged.case.id()));
+            }
+            RunEvent::Finished { .. } => self.bar.finish_and_clear(),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `run`: judge a client.
+
+use super::{
+    Failure,
+    args::RunArgs,
+    block_on, files, interrupted,
+    output::{page, say},
+    progress::Progress,
+    smoke,
+};
+use crate::{
+    client::{
+        Client,
+        manifest::Manifest,
+        reference::{Bug, Reference},
+    },
+    contract,
+    events::{RunEvent, Sink},
+    exit::Exit,
+    report::{console, json::JsonLines, text::pad},
+    run::{DEFAULT_JOBS, Settings},
+    select::{Pattern, select, suggest},
+    standing::KnownFailures,
+    suite::Suite,
+    summary::{ClientInfo, RunInfo},
+};
+use fake_server::script::model::Plan;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if args.wrong.as_deref() == Some("list") {
+        say(&bugs());
+        return Ok(Exit::AsExpected);
+    }
+    let Chosen {
+        suite,
+        patterns,
+        files,
+    } = choose(&args.patterns, args.source.scenarios.as_deref())?;
+    let plans: Vec<Arc<Plan>> = suite
+        .iter()
+        .flat_map(|entry| entry.scenario.plans(args.seed))
+        .map(Arc::new)
+        .collect();
+    let ids: Vec<&str> = plans.iter().map(|plan| plan.id.as_str()).collect();
+    let selected: Vec<Arc<Plan>> = select(&patterns, &ids)?
+        .into_iter()
+        .map(|at| Arc::clone(&plans[at]))
+        .collect();
+    block_on(judged(args, &selected, &ids, files))?
+}
+
+async fn judged(
+    args: &RunArgs,
+    plans: &[Arc<Plan>],
+    ids: &[&str],
+    files: BTreeMap<String, String>,
+) -> Result<Exit, Failure> {
+    let client = Arc::new(client(args).await?);
+    let requirements: Vec<&str> = contract::registry().iter().map(|known| known.id).collect();
+    let known =
+        KnownFailures::find(client.known_failures(), ids, &requirements).map_err(|error| {
+            let file = args.client.as_deref().unwrap_or(Path::new("manifest"));
+            Failure::usage(format!("{}: {error}", file.display()))
+        })?;
+    smoke::probe(&client).await?;
+    let info = RunInfo {
+        suite: env!("CARGO_PKG_VERSION").to_owned(),
+        client: ClientInfo {
+            name: client.name().to_owned(),
+            version: client.version().map(str::to_owned),
+            language: client.language().map(str::to_owned),
+        },
+        seed: args.seed,
+        strict: args.strict,
+        transport: if args.in_memory { "memory" } else { "sockets" },
+        cases: plans.len(),
+        replay_arguments: replay_arguments(args),
+        files,
+    };
+    let settings = Settings {
+        jobs: args.jobs.map_or(DEFAULT_JOBS, usize::from),
+        timeout_multiplier: args.timeout_multiplier,
+        fail_fast: args.fail_fast,
+        in_memory: args.in_memory,
+    };
+    let mut sinks = Sinks {
+        progress: Progress::new(),
+        json: args
+            .json
+            .then(|| JsonLines::new(args.verbose, |line: &str| say(&format!("{line}\n")))),
+    };
+    let (judged, summary) = crate::run::run(
+        plans,
+        &client,
+        &known,
+        &info,
+        &settings,
+        interrupted(),
+        &mut sinks,
+    )
+    .await;
+    if !args.json {
+        say(&console::report(
+            &judged,
+            &summary,
+            &info,
+            &page(),
+            args.verbose,
+        ));
+    }
+    for note in client.take_notes().await {
+        super::output::complain(&format!("note: {note}"));
+    }
+    if let Some(client) = Arc::into_inner(client) {
+        client.shutdown().await;
+    }
+    Ok(summary.exit())
+}
+
+/// Who listens to a run.
+struct Sinks<W> {
+    progress: Progress,
+    json: Option<JsonLines<W>>,
+}
+
+impl<W: FnMut(&str)> Sink for Sinks<W> {
+    fn event(&mut self, event: &RunEvent) {
+        self.progress.event(event);
+        if let Some(json) = &mut self.json {
+            json.event(event);
+        }
+    }
+}
+
+/// The scenarios that were asked for.
+pub(super) struct Chosen {
+    pub(super) suite: Suite,
+    pub(super) patterns: Vec<Pattern>,
+    /// Scenarios from single files: id and path.
+    pub(super) files: BTreeMap<String, String>,
+}
+
+/// Loads what patterns, single files and a folder ask for.
+pub(super) fn choose(words: &[String], folder: Option<&Path>) -> Result<Chosen, Failure> {
+    let is_file = |word: &&String| {
+        Path::new(word.as_str())
+            .extension()
+            .is_some_and(|end| end.eq_ignore_ascii_case("toml"))
+    };
+    let paths: Vec<PathBuf> = words.iter().filter(is_file).map(PathBuf::from).collect();
+    let borrowed: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let suite = files::load(folder, &borrowed)?;
+    let patterns = words
+        .iter()
+        .map(|word| {
+            if is_file(&word) {
+                Pattern::new(&files::stem(Path::new(word)))
+            } else {
+                Pattern::new(word)
+            }
+        })
+        .collect();
+    let files = borrowed
+        .iter()
+        .map(|path| (files::stem(path), path.display().to_string()))
+        .collect();
+    Ok(Chosen {
+        suite,
+        patterns,
+        files,
+    })
+}
+
+async fn client(args: &RunArgs) -> Result<Client, Failure> {
+    if let Some(path) = &args.client {
+        return start(path).await;
+    }
+    let mut reference = Reference::conformant();
+    if let Some(name) = &args.wrong {
+        let bug = Bug::from_name(name).ok_or_else(|| {
+            let names: Vec<&str> = Bug::ALL.iter().map(|bug| bug.name()).collect();
+            let hint = suggest(name, &names).into_iter().next().map_or_else(
+                || "`--wrong list` names them".to_owned(),
+                |best| format!("did you mean `{best}`?"),
+            );
+            Failure::usage(format!("there is no bug `{name}` ({hint})"))
+        })?;
+        reference = Reference::wrong(bug);
+    }
+    Ok(Client::Reference(reference))
+}
+
+/// Reads a manifest and starts its client.
+pub(super) async fn start(path: &Path) -> Result<Client, Failure> {
+    let manifest = read_manifest(path)?;
+    Client::start(manifest, crate::client::adapter::Limits::default())
+        .await
+        .map_err(|error| {
+            Failure::new(
+                Exit::AdapterUnusable,
+                format!("{}: {error}", path.display()),
+            )
+        })
+}
+
+/// Reads a manifest.
+pub(super) fn read_manifest(path: &Path) -> Result<Manifest, Failure> {
+    Manifest::read(path).map_err(|error| Failure::usage(error))
+}
+
+/// What makes it this run again, apart from the pattern and the seed.
+fn replay_arguments(args: &RunArgs) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(path) = &args.client {
+        words.extend(["--client".to_owned(), path.display().to_string()]);
+    }
+    if let Some(bug) = &args.wrong {
+        words.extend(["--wrong".to_owned(), bug.clone()]);
+    }
+    if args.in_memory {
+        words.push("--in-memory".to_owned());
+    }
+    if args.strict {
+        words.push("--strict".to_owned());
+    }
+    if let Some(folder) = &args.source.scenarios {
+        words.extend(["--scenarios".to_owned(), folder.display().to_string()]);
+    }
+    words
+}
+
+/// Every deliberate bug, with the requirement that it breaks.
+fn bugs() -> String {
+    let widest = Bug::ALL
+        .iter()
+        .map(|bug| bug.name().len())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for bug in Bug::ALL {
+        text.push_str(&format!(
+            "{}  {}\n",
+            pad(bug.name(), widest),
+            bug.caught_by()
+        ));
+    }
+    text
+}

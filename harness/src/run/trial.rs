@@ -1,0 +1,290 @@
+//! One trial: a server that plays the plan, the client asked its job, everything that was seen and said collected
+//! and judged.
+
+use super::delivery::{Delivery, delivered_by};
+use crate::{
+    case::{Case, Trial},
+    client::{
+        Answer, Client,
+        job::{JobRequest, Live},
+    },
+    contract::{self, Level, oracle::Expected},
+    judge::{Check, CheckStatus, Verdict, judge},
+    observed::{Observed, Reply},
+};
+use fake_server::{
+    net::{Options, Server, Transport},
+    script::model::Plan,
+    wirelog::WireLog,
+};
+use std::{future::Future, io, pin::pin, sync::Arc, time::Duration};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep},
+};
+
+/// What a trial is left at the least to close its connections once the client has answered, at the end of its time.
+const LAST_GRACE: Duration = Duration::from_millis(200);
+
+/// A trial that is judged, and what is kept of it until the run ends.
+pub(super) struct Ran {
+    /// The result.
+    pub(super) case: Case,
+    /// How long it took, on the clock of its transport.
+    pub(super) took: Duration,
+    /// Its server, which still notes later calls.
+    pub(super) kept: Option<Kept>,
+}
+
+/// A server whose trial was judged. It lives until the run ends, so that later calls with its key are seen.
+pub(super) struct Kept {
+    server: Server,
+    plan: Arc<Plan>,
+    expected: Expected,
+    observed: Observed,
+    job: String,
+    calls: usize,
+}
+
+/// Plays one plan.
+pub(super) async fn trial(
+    number: usize,
+    plan: Arc<Plan>,
+    client: &Client,
+    transport: Transport,
+    multiplier: f64,
+) -> Ran {
+    let began = Instant::now();
+    let promises = client.promises();
+    if let Err(reason) = contract::applicable(&plan, promises) {
+        let case = unrun(plan, CheckStatus::NotApplicable, &reason);
+        return Ran {
+            case,
+            took: Duration::ZERO,
+            kept: None,
+        };
+    }
+    let expected = contract::oracle::expected(&plan, promises);
+    let deadline = began + Duration::from_millis(expected.deadline_ms).mul_f64(multiplier);
+    let server = match start(number, &plan, transport) {
+        Ok(server) => server,
+        Err(error) => {
+            let reason = format!("the fake server could not start: {error}");
+            let case = unrun(plan, CheckStatus::HarnessError, &reason);
+            return Ran {
+                case,
+                took: began.elapsed(),
+                kept: None,
+            };
+        }
+    };
+    let job = JobRequest::new(format!("{}#{number}", plan.id), &plan, server.names());
+    let job_id = job.id.clone();
+    let mut observed = ask(&server, &plan, client, job, deadline).await;
+    let grace = deadline
+        .saturating_duration_since(Instant::now())
+        .max(LAST_GRACE);
+    server.settled(grace).await;
+    blame_late(client, &job_id, &mut observed).await;
+    let log = server.log();
+    let calls = calls(&log);
+    let verdict = judge(&plan, promises, &expected, &log, &observed);
+    let case = Case {
+        plan: Arc::clone(&plan),
+        trial: Some(Trial {
+            log,
+            observed: observed.clone(),
+        }),
+        verdict,
+    };
+    let kept = Kept {
+        server,
+        plan,
+        expected,
+        observed,
+        job: job_id,
+        calls,
+    };
+    Ran {
+        case,
+        took: began.elapsed(),
+        kept: Some(kept),
+    }
+}
+
+fn start(number: usize, plan: &Arc<Plan>, transport: Transport) -> io::Result<Server> {
+    let options = Options {
+        transport,
+        trial: number as u64,
+        ..Options::default()
+    };
+    Server::start(Arc::clone(plan), options)
+}
+
+impl Kept {
+    /// Ends the server. If calls came after the trial was judged, it is judged again.
+    pub(super) async fn end(mut self, client: &Client) -> Option<Case> {
+        let late_fault = blame_late(client, &self.job, &mut self.observed).await;
+        let log = self.server.stop().await;
+        if calls(&log) == self.calls && !late_fault {
+            return None;
+        }
+        let verdict = judge(
+            &self.plan,
+            client.promises(),
+            &self.expected,
+            &log,
+            &self.observed,
+        );
+        Some(Case {
+            plan: self.plan,
+            trial: Some(Trial {
+                log,
+                observed: self.observed,
+            }),
+            verdict,
+        })
+    }
+}
+
+/// Requests that arrived, trap included.
+fn calls(log: &WireLog) -> usize {
+    log.exchanges.len() + log.trap.len()
+}
+
+/// An adapter that says more about a job after its result has broken its protocol. Tells whether it has.
+async fn blame_late(client: &Client, job: &str, observed: &mut Observed) -> bool {
+    let late = client.take_late(job).await;
+    let Some(first) = late.first() else {
+        return false;
+    };
+    if matches!(observed.reply, Reply::Result(_)) {
+        observed.reply = Reply::AdapterFault(first.clone());
+        return true;
+    }
+    false
+}
+
+/// Asks the client and listens until it has answered, or its time is over.
+async fn ask(
+    server: &Server,
+    plan: &Plan,
+    client: &Client,
+    job: JobRequest,
+    deadline: Instant,
+) -> Observed {
+    let (live_tx, mut live) = mpsc::unbounded_channel();
+    let (cancel_tx, cancel) = watch::channel(false);
+    let mut heard = Heard {
+        server,
+        delivery: Delivery::new(plan, client.promises().profile.output),
+        outputs: Vec::new(),
+        events: Vec::new(),
+    };
+    let mut cancelled_us = None;
+    let connector = server.connector();
+    let mut running = pin!(client.run(job, &connector, live_tx, cancel, deadline));
+    let mut moment = pin!(cancel_moment(server, plan));
+    let answer = loop {
+        tokio::select! {
+            answer = &mut running => break answer,
+            Some(said) = live.recv() => heard.take(said),
+            () = &mut moment, if cancelled_us.is_none() => {
+                cancelled_us = Some(server.now_us());
+                // A client that has answered in the meantime needs no cancel.
+                let _ = cancel_tx.send(true);
+            }
+        }
+    };
+    // What was handed over before the result may still lie in the channel.
+    while let Ok(said) = live.try_recv() {
+        heard.take(said);
+    }
+    let ended_us = server.now_us();
+    let Answer {
+        reply,
+        stderr,
+        leaks,
+    } = answer;
+    Observed {
+        reply,
+        outputs: heard.outputs,
+        events: heard.events,
+        ended_us,
+        cancelled_us,
+        stderr,
+        leaks,
+    }
+}
+
+/// Resolves when the client is to be asked to cancel; never if it is not.
+fn cancel_moment(server: &Server, plan: &Plan) -> impl Future<Output = ()> {
+    let wanted = plan
+        .job
+        .cancel
+        .as_ref()
+        .map(|cancel| (server.moment(cancel), Duration::from_millis(cancel.plus_ms)));
+    async move {
+        match wanted {
+            Some((moment, plus)) => {
+                moment.await;
+                sleep(plus).await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+}
+
+struct Heard<'a> {
+    server: &'a Server,
+    delivery: Delivery,
+    outputs: Vec<crate::observed::LiveOutput>,
+    events: Vec<crate::observed::ClientEvent>,
+}
+
+impl Heard<'_> {
+    fn take(&mut self, said: Live) {
+        let at_us = self.server.now_us();
+        match said {
+            Live::Output(mut output) => {
+                output.at_us = at_us;
+                for seq in self.delivery.output(&output) {
+                    self.server.delivered(seq);
+                }
+                self.outputs.push(output);
+            }
+            Live::Event(mut event) => {
+                event.at_us = at_us;
+                if let Some(seq) = delivered_by(&event) {
+                    self.server.delivered(seq);
+                }
+                self.events.push(event);
+            }
+        }
+    }
+}
+
+/// A case that was not run, with the same status for all it asks.
+pub(super) fn unrun(plan: Arc<Plan>, status: CheckStatus, reason: &str) -> Case {
+    let checks = plan
+        .requirements
+        .iter()
+        .map(|id| Check {
+            requirement: id.clone(),
+            level: contract::requirement(id).map_or(Level::Must, |known| known.level),
+            status,
+            reason: reason.to_owned(),
+        })
+        .collect();
+    let verdict = Verdict {
+        checks,
+        violations: Vec::new(),
+        notes: Vec::new(),
+        expected: Vec::new(),
+    };
+    Case {
+        plan,
+        trial: None,
+        verdict,
+    }
+}

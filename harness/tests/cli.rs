@@ -1,0 +1,183 @@
+//! The command line, as a user or a script meets it.
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+fn conformance(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_createos-conformance"))
+        .args(words)
+        .output()
+        .expect("the binary under test starts")
+}
+
+/// Exit code, standard output, standard error.
+fn ran(words: &[&str]) -> (i32, String, String) {
+    let output = conformance(words);
+    (
+        output.status.code().unwrap_or(-1),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+fn written(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+const SCENARIO: &str = r#"
+title = "A short healthy stream"
+requirements = ["data/exact"]
+fault-kinds = []
+why = "The example of a test."
+op = "follow"
+
+[process]
+output = [{ stdout = "one\n" }]
+exit = { code = 0 }
+"#;
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for words in [["--help"], ["--version"]] {
+        let (code, out, _) = ran(&words);
+        assert_eq!(code, 0);
+        assert!(
+            out.contains("conformance") || out.contains("CreateOS"),
+            "{out}"
+        );
+    }
+}
+
+#[test]
+fn a_word_that_is_no_verb_is_wrong_usage_with_a_hint() {
+    let (code, _, err) = ran(&["lst"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("list"), "{err}");
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_wrong_usage_with_a_hint() {
+    for words in [
+        &["stream/drop-and-resum"][..],
+        &["run", "stream/drop-and-resum"],
+        &["list", "stream/drop-and-resum"],
+    ] {
+        let (code, out, err) = ran(words);
+        assert_eq!((code, out.as_str()), (2, ""), "{words:?}");
+        assert!(
+            err.contains("did you mean `stream/drop-and-resume`?"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn list_begins_each_line_with_an_id_that_show_knows() {
+    let (code, out, err) = ran(&["list"]);
+    assert_eq!(code, 0, "{err}");
+    let ids: Vec<&str> = out
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(ids.len() > 1);
+    let (code, out, _) = ran(&["show", ids[0]]);
+    assert_eq!(code, 0);
+    assert!(out.contains(ids[0]), "{out}");
+}
+
+#[test]
+fn show_knows_scenarios_requirements_and_areas() {
+    let (code, out, _) = ran(&["show", "stream/drop-and-resume"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("createos-conformance run stream/drop-and-resume"),
+        "{out}"
+    );
+    let (code, out, _) = ran(&["show", "stream/resume-cursor"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("stream/drop-and-resume"), "{out}");
+    assert_eq!(ran(&["show", "stream"]).0, 0);
+    let (code, _, err) = ran(&["show", "stream/resume-curser"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("stream/resume-cursor"), "{err}");
+}
+
+#[test]
+fn a_broken_scenario_names_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = SCENARIO.replace("op = \"follow\"", "op = \"folow\"");
+    let path = written(folder.path(), "mine.toml", &broken);
+    let (code, _, err) = ran(&["run", &path]);
+    assert_eq!(code, 2);
+    assert!(err.contains("mine.toml:6"), "{err}");
+    assert!(err.contains("follow"), "{err}");
+}
+
+#[test]
+fn a_scenario_file_is_called_by_its_stem() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "mine.toml", SCENARIO);
+    let (code, out, err) = ran(&["run", "--in-memory", "--json", &path]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains(r#""id":"mine""#), "{out}");
+}
+
+#[test]
+fn an_empty_scenario_folder_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = ran(&["run", "--scenarios", &folder.path().display().to_string()]);
+    assert_eq!(code, 2);
+    assert!(err.contains("no scenario"), "{err}");
+}
+
+#[test]
+fn a_folder_adds_to_the_embedded_scenarios() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "mine/healthy.toml", SCENARIO);
+    let folder = folder.path().display().to_string();
+    let (code, out, err) = ran(&["list", "--scenarios", &folder]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.lines().any(|line| line.starts_with("mine/healthy ")),
+        "{out}"
+    );
+    assert!(out.lines().any(|line| line.starts_with("stream/")), "{out}");
+}
+
+#[test]
+fn a_client_that_cannot_start_is_unusable_and_a_missing_manifest_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = "name = \"x\"\nmode = \"adapter\"\ncommand = [\"./no-such-program\"]\n";
+    let path = written(folder.path(), "client.toml", manifest);
+    let (code, _, err) = ran(&["run", "--client", &path]);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("no-such-program"), "{err}");
+    let missing = folder.path().join("nothing.toml").display().to_string();
+    assert_eq!(ran(&["run", "--client", &missing]).0, 2);
+}
+
+#[test]
+fn a_bug_that_does_not_exist_is_wrong_usage_with_a_hint() {
+    let (code, _, err) = ran(&["run", "--wrong", "end-is-sucess"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("end-is-success"), "{err}");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_panic() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_createos-conformance"))
+        .arg("list")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(!err.contains("panicked"), "{err}");
+}

@@ -1,0 +1,44 @@
+//! The suite and the conformant reference client: two independent readings of the contract that must agree, over
+//! sockets as in memory.
+
+mod support;
+
+use harness::{
+    client::reference::Reference,
+    exit::Exit,
+    report::{story::story, text::Page},
+    standing::Standing,
+    summary::{Judged, RunInfo},
+};
+use support::{judged, plans};
+
+/// The stories of all that did not pass.
+fn stories(judged: &[Judged], info: &RunInfo) -> String {
+    judged
+        .iter()
+        .filter(|one| !matches!(one.standing, Standing::Passed | Standing::NotApplicable))
+        .map(|one| story(one, info, &Page::new(80, false), true))
+        .collect()
+}
+
+#[test]
+fn the_reference_client_passes_in_memory() {
+    let (judged, summary, info) = judged(&plans(), Reference::conformant(), true);
+    assert_eq!(
+        summary.exit(),
+        Exit::AsExpected,
+        "{}",
+        stories(&judged, &info)
+    );
+}
+
+#[test]
+fn the_reference_client_passes_over_sockets() {
+    let (judged, summary, info) = judged(&plans(), Reference::conformant(), false);
+    assert_eq!(
+        summary.exit(),
+        Exit::AsExpected,
+        "{}",
+        stories(&judged, &info)
+    );
+}

@@ -36,7 +36,6 @@ pub(super) enum Moment {
     /// A call and its answer; the cursor it asked for and the one it brought.
     Call {
         call: Call,
-        attempt: u32,
         after: u64,
         status: Option<u16>,
         ending: Ending,
@@ -407,7 +406,6 @@ fn seen(exchange: &Exchange, answer: &Answer, after: u64, cursor: u64) -> Ways {
         ways.calls.insert(call, 1);
         ways.path.push(Moment::Call {
             call,
-            attempt: exchange.attempt,
             after,
             status: answer.status,
             ending: answer.ending,

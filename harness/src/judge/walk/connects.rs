@@ -284,7 +284,7 @@ impl Walk<'_> {
             .observed
             .outputs
             .iter()
-            .take_while(|output| output.at_us < at_us)
+            .take_while(|output| (1..at_us).contains(&output.at_us))
         {
             if let Some(stream) = fake_server::wire::StreamName::from_name(&output.stream) {
                 handed[crate::judge::acceptor::place(stream)] += output.data.len() as u64;

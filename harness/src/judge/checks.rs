@@ -69,11 +69,13 @@ fn otherwise(
         (_, Err(why), _) => (CheckStatus::NotApplicable, why),
         (_, _, Exercised::RuledOut(why)) => (CheckStatus::NotApplicable, why.clone()),
         (_, _, Exercised::No(why)) => (CheckStatus::NotExercised, why.clone()),
-        (Reply::Silent, ..) => (
+        (_, _, Exercised::Unanswered) => (
             CheckStatus::NotExercised,
             "the client gave no answer by the deadline".to_owned(),
         ),
-        (Reply::Result(_), Ok(()), Exercised::Yes) => (CheckStatus::Pass, String::new()),
+        (Reply::Result(_) | Reply::Silent, Ok(()), Exercised::Yes) => {
+            (CheckStatus::Pass, String::new())
+        }
     }
 }
 

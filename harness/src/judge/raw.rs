@@ -9,7 +9,7 @@ use super::{
     Place,
     answer::{Answer, Ending},
     findings::{Findings, Wrong},
-    result::waits_for_delivery,
+    result::{nothing_ends_it, waits_for_delivery},
     walk::Walk,
     words,
 };
@@ -130,6 +130,10 @@ fn is_interrupted(walk: &Walk<'_>, result: &JobResult) -> bool {
 }
 
 fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findings<'_>) {
+    if nothing_ends_it(walk, expected) {
+        findings.note("nothing ends this call, and the client rightly waited");
+        return;
+    }
     let last = walk.connects.last().map(|index| {
         Answer::of(
             &walk.log.exchanges[*index],

@@ -1,6 +1,6 @@
 //! Whether each fault that the outcome depends on has reached the client, provably.
 
-use super::{answer::Answer, walk::Walk};
+use super::{answer::Answer, result::nothing_ends_it, walk::Walk};
 use crate::{
     contract::oracle::{Expected, FaultReach, Reach},
     observed::Reply,
@@ -18,6 +18,8 @@ pub(super) enum Exercised {
     Yes,
     /// One was not; why.
     No(String),
+    /// The client gave no answer, and it should have.
+    Unanswered,
     /// A legal choice of the client rules it out; which.
     RuledOut(String),
 }
@@ -49,6 +51,9 @@ pub(super) fn exercised(walk: &Walk<'_>, expected: &Expected) -> Exercised {
     }
     if wanted && !met {
         return not_met_at_all(walk, expected);
+    }
+    if walk.observed.reply == Reply::Silent && !nothing_ends_it(walk, expected) {
+        return Exercised::Unanswered;
     }
     Exercised::Yes
 }

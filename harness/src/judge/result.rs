@@ -5,7 +5,7 @@ mod cleanup;
 mod failure;
 mod success;
 
-pub(super) use blame::waits_for_delivery;
+pub(super) use blame::{nothing_ends_it, waits_for_delivery};
 
 use super::{
     Place,

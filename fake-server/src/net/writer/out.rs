@@ -30,6 +30,8 @@ pub(super) struct Out {
     delimited: Delimited,
     chunks: Chunks,
     bytes: Vec<u8>,
+    /// Where the last payload ends, before the chunk's own line end: what a client needs to act on it.
+    payload_end: usize,
     /// What the bytes up to there were.
     notes: Vec<(usize, Note)>,
     /// Bytes that the open chunk still announces.
@@ -54,6 +56,7 @@ impl Out {
             delimited,
             chunks,
             bytes: Vec::new(),
+            payload_end: 0,
             notes: Vec::new(),
             open: 0,
             held: Vec::new(),
@@ -76,6 +79,7 @@ impl Out {
 
     /// Takes what was gathered.
     pub(super) fn take(&mut self) -> (Vec<u8>, Vec<(usize, Note)>) {
+        self.payload_end = 0;
         (
             std::mem::take(&mut self.bytes),
             std::mem::take(&mut self.notes),
@@ -98,7 +102,7 @@ impl Out {
     /// Payload of one step, with what it was: as it is, or coded and then `notes` tell what is done with it.
     pub(super) fn payload(&mut self, step: usize, bytes: &[u8], notes: Vec<Note>) {
         if self.delimited != Delimited::Chunked {
-            self.bytes.extend_from_slice(bytes);
+            self.put(bytes);
             self.note_all(notes);
             return;
         }
@@ -160,15 +164,18 @@ impl Out {
         let rest = self.held.split_off(size);
         let chunk = std::mem::replace(&mut self.held, rest);
         self.begin(size);
-        self.put(&chunk);
         let notes = std::mem::take(&mut self.held_notes);
+        let mut put = 0;
         for (end, note) in notes {
             if end <= size {
+                self.put(&chunk[put..end]);
+                put = end;
                 self.note(note);
             } else {
                 self.held_notes.push((end - size, note));
             }
         }
+        self.put(&chunk[put..]);
     }
 
     /// Announces a chunk.
@@ -189,6 +196,7 @@ impl Out {
     pub(super) fn put(&mut self, mut bytes: &[u8]) {
         if self.delimited != Delimited::Chunked {
             self.bytes.extend_from_slice(bytes);
+            self.payload_end = self.bytes.len();
             return;
         }
         while !bytes.is_empty() {
@@ -196,6 +204,7 @@ impl Out {
             let (now, later) = bytes.split_at(self.open.min(bytes.len()));
             self.bytes.extend_from_slice(now);
             self.open -= now.len();
+            self.payload_end = self.bytes.len();
             if self.open == 0 {
                 self.bytes.extend_from_slice(b"\r\n");
             }
@@ -205,7 +214,7 @@ impl Out {
 
     /// The bytes so far were this.
     pub(super) fn note(&mut self, note: Note) {
-        let end = self.bytes.len();
+        let end = self.payload_end;
         if let (Note::Frames { from, to }, Some((last_end, Note::Frames { to: last, .. }))) =
             (&note, self.notes.last_mut())
             && *last + 1 == *from
@@ -318,7 +327,8 @@ mod tests {
         assert!(out.frame(2, b"twotwotwotwotwo\n"));
         let (bytes, notes) = out.take();
         assert_eq!(bytes, b"4\r\none\n\r\n10\r\ntwotwotwotwotwo\n\r\n");
-        assert_eq!(notes, [(bytes.len(), Note::Frames { from: 1, to: 2 })]);
+        // What a client acts on is there before the chunk's own line end.
+        assert_eq!(notes, [(bytes.len() - 2, Note::Frames { from: 1, to: 2 })]);
     }
 
     #[test]
@@ -330,7 +340,7 @@ mod tests {
         let (bytes, notes) = out.take();
         assert_eq!(bytes, b"3\r\nabc\r\n1\r\nd\r\n3\r\nefg\r\n");
         let ends: Vec<usize> = notes.iter().map(|(end, _)| *end).collect();
-        assert_eq!(ends, [8, 22]);
+        assert_eq!(ends, [5, 20]);
         assert!(out.end());
         assert_eq!(text(&mut out), "0\r\n\r\n");
     }

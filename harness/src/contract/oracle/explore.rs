@@ -232,7 +232,7 @@ impl Explorer<'_> {
             }
         };
         if self.plan.op == Op::Connect {
-            return step.then(self.raw_end(server, &states, attempt));
+            return step.then(self.raw_end(server, &states, ending, cancelled, attempt));
         }
         let mut ways = Vec::new();
         for state in extremes(states) {
@@ -281,9 +281,8 @@ impl Explorer<'_> {
             });
             return either(ways.collect());
         }
-        if self.plan.job.cancel.is_some() {
-            self.fail(server, state, "cancelled")
-        } else if timeout.is_some() {
+        // A cancel whose moment had come was seen before; one whose moment never comes ends nothing.
+        if timeout.is_some() {
             self.fail(server, state, "timed-out")
         } else {
             end("none")
@@ -313,14 +312,27 @@ impl Explorer<'_> {
     }
 
     /// How a raw stream ends.
-    fn raw_end(&mut self, server: Simulation, states: &[State], attempt: u32) -> Ways {
+    fn raw_end(
+        &mut self,
+        server: Simulation,
+        states: &[State],
+        ending: Ending,
+        cancelled: bool,
+        attempt: u32,
+    ) -> Ways {
         let retried = states
             .iter()
             .find(|state| {
                 state.failure == Some(Failure::Connect) && self.acceptor.may_connect(state)
             })
             .copied();
-        let ended = end("ended");
+        let ended = end(
+            if ending == Ending::Open && !cancelled && !self.has_timeout() {
+                "none"
+            } else {
+                "ended"
+            },
+        );
         match retried {
             Some(state) => either(vec![ended, self.connect(server, state, attempt + 1)]),
             None => ended,
@@ -329,6 +341,11 @@ impl Explorer<'_> {
 
     fn answer(&self, exchange: &Exchange, server: &Simulation) -> Answer {
         Answer::of(exchange, &self.plan.truth, server.look_us())
+    }
+
+    /// Whether the deadline ends a call that stands still.
+    const fn has_timeout(&self) -> bool {
+        self.plan.job.timeout_ms.is_some()
     }
 
     fn is_late(&self, server: &Simulation) -> bool {

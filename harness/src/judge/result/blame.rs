@@ -10,8 +10,9 @@ use crate::{
     },
 };
 use fake_server::{
-    script::model::{Behaviour, Content, Step, Until},
-    wirelog::Sent,
+    script::model::{Behaviour, Content, End, Step, Until},
+    wire::Op,
+    wirelog::{AnswerEnd, Sent},
 };
 
 impl Ending<'_, '_> {
@@ -125,8 +126,12 @@ pub(super) fn blame(walk: &Walk<'_>, states: &[State]) -> Vec<&'static str> {
     candidates
 }
 
-/// No answer by the deadline.
+/// No answer by the deadline. Where nothing ends the call, that is right.
 pub(super) fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findings<'_>) {
+    if nothing_ends_it(walk, expected) {
+        findings.note("nothing ends this call, and the client rightly waited");
+        return;
+    }
     let seen = "no answer by the deadline".to_owned();
     let answer = format!("an answer within {} ms", expected.deadline_ms);
     if waits_for_delivery(walk) {
@@ -148,6 +153,26 @@ pub(super) fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findin
         blame(walk, &walk.states)
     };
     findings.add(Wrong::new(&candidates, Place::End, answer, seen));
+}
+
+/// Whether a right client waits for ever, and this one stands where it may.
+pub(in crate::judge) fn nothing_ends_it(walk: &Walk<'_>, expected: &Expected) -> bool {
+    let waits = walk.connects.last().is_some_and(|index| {
+        let exchange = &walk.log.exchanges[*index];
+        !exchange
+            .answer
+            .iter()
+            .any(|sent| matches!(sent, Sent::End { how, .. } if is_an_end(*how)))
+    });
+    expected.outcomes.iter().any(|outcome| outcome == "none")
+        && walk.deletes.is_empty()
+        && waits
+        && (walk.plan.op == Op::Connect
+            || walk.states.iter().any(|state| state.phase == Phase::Idle))
+}
+
+const fn is_an_end(how: AnswerEnd) -> bool {
+    !matches!(how, AnswerEnd::TrialOver | AnswerEnd::Scripted(End::Hold))
 }
 
 /// Whether the last stream stands at a wait for the client's hand-over.

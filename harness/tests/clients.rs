@@ -1,5 +1,10 @@
 //! The clients that come with the repository, as far as they need nothing to be installed, and the smoke probe.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests write scripts and read what these leave behind"
+)]
+
 use fake_server::wire::Op;
 use harness::client::{
     Client,

@@ -1,5 +1,10 @@
 //! Command mode: one program run a job, its output and its end the process's.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests write scripts and read what these leave behind"
+)]
+
 use fake_server::{net::Connector, wire::Op};
 use harness::{
     client::{

@@ -21,6 +21,7 @@ use tokio::{
 const VERSION_TIME: Duration = Duration::from_secs(10);
 
 /// A client under test. Dropping it kills what it started.
+#[expect(clippy::large_enum_variant, reason = "there is one in a run")]
 #[derive(Debug)]
 pub enum Client {
     /// A program that speaks the adapter protocol.

@@ -73,9 +73,8 @@ impl CommandLine {
         let mut cancelled = false;
         let ended = loop {
             tokio::select! {
-                ended = run.next() => match ended {
-                    Some(ended) => break ended,
-                    None => {}
+                ended = run.next() => if let Some(ended) = ended {
+                    break ended;
                 },
                 () = tokio::time::sleep_until(deadline) => {
                     run.group.kill();
@@ -159,6 +158,10 @@ impl Output {
 }
 
 impl Run {
+    #[expect(
+        clippy::result_large_err,
+        reason = "the error is the reply itself, once a job"
+    )]
     fn start(
         manifest: &Manifest,
         job: &JobRequest,

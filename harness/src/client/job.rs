@@ -112,6 +112,10 @@ impl Secret {
 }
 
 /// Something handed over while the job runs.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a client hands over one kind or the other, so the larger one wastes nothing"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Live {
     /// An `output` message.

@@ -50,15 +50,6 @@ enum Stage {
     GivenUp,
 }
 
-/// What a line asks for.
-#[derive(Debug, PartialEq)]
-pub(super) enum Effect {
-    /// Nothing, or something that [`Desk::flush`] tells.
-    None,
-    /// Something for the caller of a job.
-    Live(String, Live),
-}
-
 impl Desk {
     /// A job was given to the program.
     pub(super) fn open(&mut self, id: &str) {
@@ -137,14 +128,14 @@ impl Desk {
         }
     }
 
-    /// A line came.
-    pub(super) fn handle_line(&mut self, line: &Line) -> Effect {
+    /// A line came. What it has for the caller of a job is given back; results wait for [`Desk::flush`].
+    pub(super) fn handle_line(&mut self, line: &Line) -> Option<(String, Live)> {
         match line {
             Line::Whole(bytes) => match message::decode(bytes) {
                 Ok(message) => self.handle_message(message),
                 Err(fault) => {
                     self.handle_fault(fault, bytes);
-                    Effect::None
+                    None
                 }
             },
             Line::TooLong(beginning) => {
@@ -161,16 +152,16 @@ impl Desk {
                     },
                     beginning,
                 );
-                Effect::None
+                None
             }
         }
     }
 
-    fn handle_message(&mut self, message: Message) -> Effect {
+    fn handle_message(&mut self, message: Message) -> Option<(String, Live)> {
         match message {
             // Unknown types are ignored, so that a newer adapter works with an older harness; a second
             // hello says nothing new.
-            Message::Unknown(_) | Message::Hello(_) => Effect::None,
+            Message::Unknown(_) | Message::Hello(_) => None,
             Message::Output(id, output) => {
                 let weight = message::weight(Some(&output.data));
                 self.handle_live(id, weight, Live::Output(output))
@@ -181,17 +172,17 @@ impl Desk {
             }
             Message::Result(id, result) => {
                 self.handle_result(&id, *result);
-                Effect::None
+                None
             }
         }
     }
 
-    fn handle_live(&mut self, id: String, weight: usize, live: Live) -> Effect {
+    fn handle_live(&mut self, id: String, weight: usize, live: Live) -> Option<(String, Live)> {
         match self.jobs.get_mut(&id) {
             Some(Stage::Running { live_bytes }) => {
                 *live_bytes += weight;
                 if *live_bytes <= LIVE_BYTES {
-                    return Effect::Live(id, live);
+                    return Some((id, live));
                 }
                 let mib = LIVE_BYTES >> 20;
                 self.answer(
@@ -202,7 +193,7 @@ impl Desk {
             Some(_) => self.note_late(&id, "output or an event after its end"),
             None => self.note(format!("output or an event for the unknown job \"{id}\"")),
         }
-        Effect::None
+        None
     }
 
     fn handle_result(&mut self, id: &str, result: JobResult) {

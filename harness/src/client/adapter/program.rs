@@ -2,7 +2,7 @@
 
 use super::{
     Ask, Limits,
-    desk::{Desk, Effect},
+    desk::Desk,
     line,
     lines::{Line, Lines},
     message::{self, Hello, PROTOCOL},
@@ -506,7 +506,7 @@ impl Tender {
                 Event::Output(way, bytes) if bytes.is_empty() => {
                     if self.speaks(way) {
                         broke_off = true;
-                        deadline.get_or_insert(Instant::now() + EXIT_AFTER_EOF);
+                        deadline.get_or_insert_with(|| Instant::now() + EXIT_AFTER_EOF);
                     }
                 }
                 Event::Output(way, bytes) => self.handle_output(way, bytes).await,
@@ -622,14 +622,11 @@ impl Tender {
                 }
             }
             Phase::Ready(_) | Phase::Retired(_) | Phase::Ended(_) => {
-                match shared.desk.handle_line(line) {
-                    Effect::None => {}
-                    Effect::Live(id, live) => {
-                        if let Some(ticket) = shared.tickets.get(&id) {
-                            // Nobody listens: the caller has gone.
-                            drop(ticket.live.send(live));
-                        }
-                    }
+                if let Some((id, live)) = shared.desk.handle_line(line)
+                    && let Some(ticket) = shared.tickets.get(&id)
+                {
+                    // An error means that nobody listens: the caller has gone.
+                    drop(ticket.live.send(live));
                 }
             }
             Phase::Starting => {

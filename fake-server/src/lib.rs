@@ -1,5 +1,6 @@
 //! A scriptable fake CreateOS server: faithful by default, wrong exactly as a scenario says.
 
+mod canonical;
 pub mod journal;
 #[cfg(feature = "net")]
 pub mod net;

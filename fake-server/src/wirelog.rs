@@ -8,6 +8,8 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use crate::canonical::canonical;
+
 /// Microseconds since the trial began.
 pub type Micros = u64;
 

@@ -111,7 +111,7 @@ impl Door {
         }
     }
 
-    /// Refuses from here on; connections not yet accepted are reset.
+    /// Refuses from here on, if it does not yet; connections not yet accepted are reset.
     pub(super) fn shut(&mut self) -> io::Result<()> {
         match self {
             Self::Tcp(door) => door.shut(),
@@ -201,7 +201,10 @@ impl TcpDoor {
     }
 
     fn shut(&mut self) -> io::Result<()> {
-        let listener = self.listener.take();
+        // Shutting a socket down that does not listen would mark it for good, and all it accepts later.
+        let Some(listener) = self.listener.take() else {
+            return Ok(());
+        };
         if cfg!(target_os = "linux") {
             drop(listener);
             SockRef::from(&self.socket).shutdown(std::net::Shutdown::Both)

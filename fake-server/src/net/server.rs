@@ -310,7 +310,7 @@ async fn refuse(
     let mut next = Some(due);
     let mut closed = closed;
     while let Some(due) = next {
-        // A port that is shut already stays shut.
+        // It fails only on a socket that is no socket.
         let _ = door.shut();
         let before = door.refused();
         let (place, at_us) = trial.record(|recorder, now| (recorder.refusing(due.fault, now), now));

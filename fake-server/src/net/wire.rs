@@ -26,6 +26,8 @@ use tokio::{
 const EARLY_BYTES: usize = 64 << 10;
 /// How long a wait for an acknowledgement over TCP spins before it sleeps between two looks.
 const SPIN: Duration = Duration::from_millis(1);
+/// What a reader gets between two segments over TCP.
+const READ_TIME: Duration = Duration::from_micros(20);
 /// Longest sleep between two looks at the send queue. A delayed acknowledgement takes 40 ms.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -206,6 +208,18 @@ impl Wire {
                 continue;
             }
             self.look(Some(began + bound), &mut pause).await;
+        }
+    }
+
+    /// Gives a peer on the same machine time to read what was just written. Loopback acknowledges at
+    /// once, before the reader has woken up, and two writes would often be one read.
+    pub(super) async fn let_read(&self) {
+        if self.tells_nothing() {
+            let began = Instant::now();
+            tokio::task::yield_now().await;
+            while began.elapsed() < READ_TIME {
+                tokio::task::yield_now().await;
+            }
         }
     }
 

@@ -344,14 +344,14 @@ pub enum Coding {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Segments {
-    /// One write a step or frame, not waited for.
+    /// What stands between two waits of the script leaves together, in writes of 64 KiB, not waited for.
     #[default]
     Frame,
     /// One byte a write.
     Byte,
     /// These sizes, round and round. `random` in a file is resolved to such a list by the seed.
     Sizes(Vec<usize>),
-    /// One write for all.
+    /// One write for what stands between two waits, however large.
     All,
 }
 

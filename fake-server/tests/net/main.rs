@@ -2,5 +2,9 @@
 
 #![cfg(feature = "net")]
 
+mod doors;
+mod ends;
+mod framing;
 mod support;
 mod takeover;
+mod transports;

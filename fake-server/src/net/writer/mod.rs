@@ -226,7 +226,7 @@ impl Player<'_> {
                 self.endless(byte).await
             }
             body @ (RawBody::Pieces(_) | RawBody::Faithful(_)) => {
-                if self.segments != Segments::All {
+                if self.is_segmented() {
                     self.flush_whole().await?;
                 }
                 match self.pieces(body.into_pieces()).await {
@@ -308,10 +308,7 @@ impl Player<'_> {
             && let Payload::True(FrameRef::Seq(seq)) = what
             && self.out.frame(seq, bytes)
         {
-            if self.out.len() >= BATCH_BYTES && self.segments != Segments::All {
-                self.flush().await?;
-            }
-            return Ok(());
+            return self.flush_full().await;
         }
         let bytes = self.named(what, bytes);
         let bytes = bytes.as_ref();
@@ -331,10 +328,19 @@ impl Player<'_> {
         } else {
             self.plain(step, what, bytes).await?;
         }
-        if self.segments != Segments::All {
-            self.flush().await?;
-        }
-        Ok(())
+        self.flush_full().await
+    }
+
+    /// Sends what was gathered if it is enough for a write. What stands between two waits of the
+    /// script leaves together, so that a client that stops at some line does not decide by its speed
+    /// how much of the rest was sent.
+    async fn flush_full(&mut self) -> Result<(), Left> {
+        let is_full = match self.segments {
+            Segments::Frame => self.out.len() >= BATCH_BYTES,
+            Segments::All => false,
+            Segments::Byte | Segments::Sizes(_) => true,
+        };
+        if is_full { self.flush().await } else { Ok(()) }
     }
 
     /// Payload without a coding, in slices when it is long.
@@ -356,9 +362,7 @@ impl Player<'_> {
             for (index, slice) in framed.chunks(BATCH_BYTES).enumerate() {
                 self.out.put(slice);
                 self.out.note(note(what, slice, true, index > 0));
-                if self.segments != Segments::All {
-                    self.flush().await?;
-                }
+                self.flush_full().await?;
             }
         }
         for (index, slice) in beyond.chunks(BATCH_BYTES).enumerate() {
@@ -383,14 +387,14 @@ impl Player<'_> {
         }
         let mut gone = 0;
         for slice in bytes.chunks(portion.max(1)) {
-            if gone > 0 {
-                if let Err(stop) = self.rest(Some(every_ms), false).await {
-                    self.out
-                        .note(note(part_of(what), &bytes[..gone], true, false));
-                    let (_, notes) = self.out.take();
-                    self.log(notes, self.wire.gauge().written());
-                    return Err(stop);
-                }
+            if gone > 0
+                && let Err(stop) = self.rest(Some(every_ms), false).await
+            {
+                self.out
+                    .note(note(part_of(what), &bytes[..gone], true, false));
+                let (_, notes) = self.out.take();
+                self.log(notes, self.wire.gauge().written());
+                return Err(stop);
             }
             gone += slice.len();
             if let Some(coder) = &mut self.coder {
@@ -632,6 +636,7 @@ impl Player<'_> {
                 Drained::NotYet => {}
                 Drained::Left => result = Err(Left),
             }
+            self.wire.let_read().await;
         }
         self.quiet_since = Instant::now();
         let exchange = self.arrived.exchange;

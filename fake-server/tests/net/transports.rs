@@ -21,7 +21,8 @@ async fn play(server: Server, plan: &Plan) -> String {
             continue;
         };
         client.follow(0).await;
-        let read = tokio::time::timeout(Duration::from_millis(150), reads_exit(&mut client)).await;
+        let read =
+            tokio::time::timeout(Duration::from_millis(1_000), reads_exit(&mut client)).await;
         if read == Ok(true) {
             break;
         }
@@ -43,7 +44,9 @@ async fn reads_exit(client: &mut Client) -> bool {
             Ok(0) | Err(_) => return false,
             Ok(length) => read.extend_from_slice(&buf[..length]),
         }
-        if String::from_utf8_lossy(&read).contains(EXIT) {
+        // Only framing follows an exit.
+        let tail = &read[read.len().saturating_sub(256)..];
+        if String::from_utf8_lossy(tail).contains(EXIT) {
             return true;
         }
     }

@@ -21,8 +21,7 @@ async fn play(server: Server, plan: &Plan) -> String {
             continue;
         };
         client.follow(0).await;
-        let read =
-            tokio::time::timeout(Duration::from_millis(1_000), reads_exit(&mut client)).await;
+        let read = tokio::time::timeout(Duration::from_secs(3), reads_exit(&mut client)).await;
         if read == Ok(true) {
             break;
         }

@@ -269,9 +269,9 @@ pub fn frame(of: FrameRef) -> String {
 /// Milliseconds as people write them: `250 ms`, `5 s`.
 #[must_use]
 pub fn duration(ms: u64) -> String {
-    if ms >= 1_000 && ms % 100 == 0 {
+    if ms >= 1_000 && ms.is_multiple_of(100) {
         let tenths = ms / 100;
-        if tenths % 10 == 0 {
+        if tenths.is_multiple_of(10) {
             format!("{} s", tenths / 10)
         } else {
             format!("{}.{} s", tenths / 10, tenths % 10)

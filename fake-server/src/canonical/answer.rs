@@ -54,8 +54,7 @@ pub(super) fn lines(exchange: &Exchange) -> Vec<String> {
             } => {
                 let is_enough = bytes.len() > LARGE && *what == Payload::Plain
                     || is_stream && reader.bytes(*what, bytes);
-                let cut_off = is_last && matches!(what, Payload::Part(_));
-                (body(*what, bytes, *framed, cut_off), is_enough)
+                (body(*what, bytes, *framed, is_last), is_enough)
             }
             Sent::Waited(Until::Closed) => continue,
             Sent::Waited(Until::Acked) => ("waited until it was acknowledged".to_owned(), false),
@@ -133,11 +132,15 @@ fn frames(from: u64, to: u64) -> String {
     }
 }
 
-fn body(what: Payload, bytes: &Blob, framed: bool, cut_off: bool) -> String {
+/// `is_last`: no end follows, so the client left before it, or the log was taken before it.
+fn body(what: Payload, bytes: &Blob, framed: bool, is_last: bool) -> String {
     let mut line = match what {
         Payload::Plain => String::new(),
         Payload::True(frame) => format!("the true {}: ", Frame(frame)),
-        Payload::Part(frame) if cut_off => {
+        Payload::Plain if is_last || bytes.len() > LARGE => {
+            return format!("{}... (as far as the client read)", beginning(bytes));
+        }
+        Payload::Part(frame) if is_last => {
             return format!("a part of the true {}, until the client left", Frame(frame));
         }
         Payload::Part(frame) => format!("a part of the true {}: ", Frame(frame)),
@@ -171,16 +174,21 @@ impl fmt::Display for Frame {
     }
 }
 
+/// The first bytes, whole characters of them.
+fn beginning(bytes: &Blob) -> String {
+    let mut cut = bytes.len().min(64);
+    while cut > 0 && cut < bytes.len() && bytes[cut] & 0b1100_0000 == 0b1000_0000 {
+        cut -= 1;
+    }
+    escaped(&Blob::from(&bytes[..cut]))
+}
+
 /// A body in one line, shortened.
 pub(super) fn quoted(bytes: &Blob) -> String {
     if bytes.len() <= SHOWN {
         return escaped(bytes);
     }
-    let mut cut = 64;
-    while cut > 0 && bytes[cut] & 0b1100_0000 == 0b1000_0000 {
-        cut -= 1;
-    }
-    let beginning = escaped(&Blob::from(&bytes[..cut]));
+    let beginning = beginning(bytes);
     if bytes.len() > LARGE {
         return format!("{beginning}... (more than 64 KiB)");
     }

@@ -178,15 +178,12 @@ impl Server {
         self.trial.deliver(seq);
     }
 
-    /// Resolves when that moment of that call has come and its `plus_ms` are over. Where it never
-    /// comes, it stays pending.
+    /// Resolves when that moment of that call has come (its `plus_ms` is for the caller to wait). Where
+    /// it never comes, it stays pending.
     pub fn moment(&self, cancel: &Cancel) -> impl Future<Output = ()> + Send + use<> {
         let trial = Arc::clone(&self.trial);
         let Cancel {
-            on,
-            attempt,
-            at,
-            plus_ms,
+            on, attempt, at, ..
         } = *cancel;
         async move {
             trial
@@ -196,9 +193,6 @@ impl Server {
                     CancelPoint::Frame(n) => recorder.frames_acked(on, attempt) >= n,
                 })
                 .await;
-            if plus_ms > 0 {
-                sleep_until(super::later(Instant::now(), plus_ms)).await;
-            }
         }
     }
 

@@ -387,30 +387,49 @@ impl Player<'_> {
         }
         let mut gone = 0;
         for slice in bytes.chunks(portion.max(1)) {
-            if gone > 0
-                && let Err(stop) = self.rest(Some(every_ms), false).await
-            {
-                self.out
-                    .note(note(part_of(what), &bytes[..gone], true, false));
-                let (_, notes) = self.out.take();
-                self.log(notes, self.wire.gauge().written());
+            let result = self
+                .portion(step, slice, gone, &bytes, what, every_ms)
+                .await;
+            if let Err(stop) = result {
+                if gone > 0 {
+                    self.out.take();
+                    self.out
+                        .note(note(part_of(what), &bytes[..gone], true, false));
+                    let (_, notes) = self.out.take();
+                    self.log(notes, self.wire.gauge().written());
+                }
                 return Err(stop);
             }
             gone += slice.len();
-            if let Some(coder) = &mut self.coder {
-                let coded = coder.push(slice);
-                self.count(coded.len());
-                self.out.payload(step, &coded, Vec::new());
-            } else {
-                self.count(slice.len());
-                self.out.put(slice);
-            }
-            if gone == bytes.len() {
-                self.out.note(note(what, &bytes, true, false));
-            }
-            self.flush_whole().await?;
         }
         Ok(())
+    }
+
+    /// Waits and sends one portion of a payload of which so many bytes have gone.
+    async fn portion(
+        &mut self,
+        step: usize,
+        slice: &[u8],
+        gone: usize,
+        all: &[u8],
+        what: Payload,
+        every_ms: u64,
+    ) -> Result<(), Stop> {
+        if gone > 0 {
+            self.rest(Some(every_ms), false).await?;
+        }
+        if let Some(coder) = &mut self.coder {
+            let coded = coder.push(slice);
+            self.count(coded.len());
+            self.out.payload(step, &coded, Vec::new());
+        } else {
+            self.count(slice.len());
+            self.out.put(slice);
+        }
+        if gone + slice.len() == all.len() {
+            self.out.note(note(what, all, true, false));
+        }
+        Ok(self.flush_whole().await?)
     }
 
     async fn endless(&mut self, byte: u8) -> Result<Close, Left> {
@@ -630,10 +649,13 @@ impl Player<'_> {
             let (now, later) = rest.split_at(size);
             rest = later;
             result = self.wire.send(now).await.1;
-            writes += 1;
             match self.wire.drained(ACK_BOUND).await {
-                Drained::Yes => alone += 1,
-                Drained::NotYet => {}
+                Drained::Yes => {
+                    writes += 1;
+                    alone += 1;
+                }
+                Drained::NotYet => writes += 1,
+                // Nobody was there to read it, together with others or alone.
                 Drained::Left => result = Err(Left),
             }
             self.wire.let_read().await;

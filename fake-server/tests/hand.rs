@@ -1,5 +1,10 @@
 //! `fake-createos` as a person meets it: its first page, the wire, its last words, its refusals.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test talks to the server it started"
+)]
+
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},

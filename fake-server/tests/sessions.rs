@@ -1,6 +1,11 @@
 //! Every scenario is played against a session by a blunt client that never stops: each fault fires,
 //! the same requests get the same answers, and without faults the whole truth comes.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test reads the scenarios it plays"
+)]
+
 use fake_server::{
     script::{
         self,

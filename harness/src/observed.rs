@@ -26,6 +26,10 @@ pub struct Observed {
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one a job, and a result is the ordinary case"
+)]
 pub enum Reply {
     /// The client answered.
     Result(JobResult),
@@ -114,7 +118,7 @@ pub struct ErrorReport {
     pub transient: Option<bool>,
     /// The first cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Box<ErrorReport>>,
+    pub cause: Option<Box<Self>>,
 }
 
 /// Every error kind of the adapter protocol.

@@ -1,5 +1,10 @@
 //! The command line, as a user or a script meets it.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test writes the files it is about"
+)]
+
 use std::{
     path::Path,
     process::{Command, Output},

@@ -1,5 +1,10 @@
 //! Every command of the README is run, as it stands there, and ends as the README says.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test reads the files it is about"
+)]
+
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},

@@ -5,6 +5,11 @@
 //!     cargo run --release -p fake-server --example bench            about a minute
 //!     cargo run --release -p fake-server --example bench -- --short a few seconds, to see that it runs
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark reads the clock, opens sockets and asks the kernel"
+)]
+
 mod child;
 mod live;
 mod peer;

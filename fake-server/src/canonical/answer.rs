@@ -135,11 +135,11 @@ fn frames(from: u64, to: u64) -> String {
 /// `is_last`: no end follows, so the client left before it, or the log was taken before it.
 fn body(what: Payload, bytes: &Blob, framed: bool, is_last: bool) -> String {
     let mut line = match what {
-        Payload::Plain => String::new(),
-        Payload::True(frame) => format!("the true {}: ", Frame(frame)),
         Payload::Plain if is_last || bytes.len() > LARGE => {
             return format!("{}... (as far as the client read)", beginning(bytes));
         }
+        Payload::Plain => String::new(),
+        Payload::True(frame) => format!("the true {}: ", Frame(frame)),
         Payload::Part(frame) if is_last => {
             return format!("a part of the true {}, until the client left", Frame(frame));
         }

@@ -86,6 +86,10 @@ fn walk(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> Result<(), Fil
     Ok(())
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the edge at which scenario files are read"
+)]
 fn read(path: &Path) -> Result<String, FilesError> {
     let bytes = fs::read(path).map_err(|error| FilesError::Unreadable {
         path: path.to_owned(),

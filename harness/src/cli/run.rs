@@ -64,7 +64,10 @@ async fn judged(
     let requirements: Vec<&str> = contract::registry().iter().map(|known| known.id).collect();
     let known =
         KnownFailures::find(client.known_failures(), ids, &requirements).map_err(|error| {
-            let file = args.client.as_deref().unwrap_or(Path::new("manifest"));
+            let file = args
+                .client
+                .as_deref()
+                .unwrap_or_else(|| Path::new("manifest"));
             Failure::usage(format!("{}: {error}", file.display()))
         })?;
     smoke::probe(&client).await?;
@@ -210,7 +213,7 @@ pub(super) async fn start(path: &Path) -> Result<Client, Failure> {
 
 /// Reads a manifest.
 pub(super) fn read_manifest(path: &Path) -> Result<Manifest, Failure> {
-    Manifest::read(path).map_err(|error| Failure::usage(error))
+    Manifest::read(path).map_err(Failure::usage)
 }
 
 /// What makes it this run again, apart from the pattern and the seed.

@@ -59,7 +59,7 @@ fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
     let mut words = vec!["createos-conformance".to_owned(), "run".to_owned()];
     words.extend(info.replay_arguments.iter().map(|word| shell_word(word)));
     let file = info.files.get(case.scenario());
-    words.push(shell_word(file.map_or(case.id(), String::as_str)));
+    words.push(shell_word(file.map_or_else(|| case.id(), String::as_str)));
     words.push("--seed".to_owned());
     words.push(info.seed.to_string());
     words

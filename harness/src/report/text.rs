@@ -131,11 +131,9 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
                 }
                 // A long word starts on a line of its own, unless more than a third of this one is free.
                 let room = width.saturating_sub(columns(&line) + space);
-                if columns(word) <= width || room * 3 < width {
-                    if space == 1 {
-                        lines.push(std::mem::take(&mut line));
-                        continue;
-                    }
+                if space == 1 && (columns(word) <= width || room * 3 < width) {
+                    lines.push(std::mem::take(&mut line));
+                    continue;
                 }
                 let (head, tail) = split_at_columns(word, room);
                 if space == 1 {
@@ -263,7 +261,7 @@ pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -65,6 +65,10 @@ pub async fn run(
     interrupted: impl Future<Output = ()>,
     sink: &mut dyn Sink,
 ) -> (Vec<Judged>, Summary) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long the run took is told, never judged"
+    )]
     let began = Instant::now();
     sink.event(&RunEvent::Started(info.clone()));
     let mut desk = Desk {

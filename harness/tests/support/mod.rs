@@ -12,10 +12,10 @@ use harness::{
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Every random choice of the tests follows from it.
-pub const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;
 
 /// Every case of the embedded suite.
-pub fn plans() -> Vec<Arc<Plan>> {
+pub(crate) fn plans() -> Vec<Arc<Plan>> {
     let suite = Suite::load(&[embedded()]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     suite
         .iter()
@@ -25,7 +25,7 @@ pub fn plans() -> Vec<Arc<Plan>> {
 }
 
 /// What is said about a run of the built-in client.
-pub fn info(reference: &Reference, cases: usize, in_memory: bool) -> RunInfo {
+pub(crate) fn info(reference: &Reference, cases: usize, in_memory: bool) -> RunInfo {
     RunInfo {
         suite: "0.1.0".to_owned(),
         client: ClientInfo {
@@ -43,7 +43,7 @@ pub fn info(reference: &Reference, cases: usize, in_memory: bool) -> RunInfo {
 }
 
 /// Judges the built-in client.
-pub fn judged(
+pub(crate) fn judged(
     plans: &[Arc<Plan>],
     reference: Reference,
     in_memory: bool,

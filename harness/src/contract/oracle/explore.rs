@@ -140,7 +140,7 @@ impl Explorer<'_> {
                 match server.call(Call::Input, 0, &body.to_string()) {
                     Came::Exchange(exchange) => {
                         let answer = self.answer(&exchange, &server);
-                        if !answer.status.is_some_and(|status| status / 100 == 2) {
+                        if answer.status.is_none_or(|status| status / 100 != 2) {
                             let failed = self.fail(server, state, "error:other");
                             return seen(&exchange, &answer, 0, 0).then(failed);
                         }

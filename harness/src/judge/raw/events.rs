@@ -288,7 +288,7 @@ fn tail(reader: &Reader, answer: &Answer, first: bool) -> RawLine {
         line.ways.push(Way::Fail);
     }
     let clean = matches!(answer.ending, Ending::Clean | Ending::CloseDelimited);
-    if !(whole && clean) && !line.ways.contains(&Way::Skip) {
+    if !(line.ways.contains(&Way::Skip) || whole && clean) {
         line.ways.push(Way::Skip);
     }
     line.rules.insert(0, "raw/lines");

@@ -1,8 +1,8 @@
 //! Adapter mode: one long-lived program, many jobs at once, newline-delimited JSON.
 //!
 //! [`Adapter`] keeps a program running and gives it jobs; a program that dies or hangs is replaced
-//! for the next job. Inside: `program` does the IO of one program, `desk` decides what its lines mean,
-//! `message` decodes them, `lines` splits them.
+//! for the next job. Inside: `program` is one program, `tender` the loop that reads it, `pipes` its pipes; `desk` decides what
+//! its lines mean, `message` decodes them, `lines` splits them.
 //!
 //! **Who is to blame.** When a program dies, every job it had ends as [`Reply::AdapterDied`]. When a
 //! job is silent at its deadline, that job is [`Reply::Silent`] and its program gets no new ones: it
@@ -12,9 +12,12 @@
 mod desk;
 mod lines;
 mod message;
+mod pipes;
 mod program;
+mod start;
+mod tender;
 
-pub use program::StartError;
+pub use start::StartError;
 
 use super::{
     Answer,

@@ -1,22 +1,23 @@
 //! Command mode: one program run a job. What it prints is the process's output, its exit status the
 //! process's, unless the manifest's `[exit]` says that the status is the client's own failure.
 
+mod line;
+mod outcome;
+
 use super::{
     Answer,
     job::{JobRequest, Live},
-    manifest::{Manifest, Meaning, ProfileKeys},
+    manifest::{Manifest, ProfileKeys},
     process::{self, Group},
     tail::Tail,
 };
 use crate::{
-    observed::{JobResult, LiveOutput, Reply},
+    observed::{LiveOutput, Reply},
     profile::Promises,
 };
 use fake_server::wire::{Blob, call::Capability};
-use serde_json::{Value, json};
 use std::{
     io,
-    os::unix::process::ExitStatusExt as _,
     process::{ExitStatus, Stdio},
     sync::Arc,
     time::Duration,
@@ -167,9 +168,9 @@ impl Run {
         job: &JobRequest,
         live: Option<mpsc::UnboundedSender<Live>>,
     ) -> Result<Self, Reply> {
-        let value = job_value(job).map_err(Reply::HarnessError)?;
-        let line = expand(&manifest.command, job, &value);
-        let stdin = stdin(&value);
+        let value = line::job_value(job).map_err(Reply::HarnessError)?;
+        let line = line::expand(&manifest.command, job, &value);
+        let stdin = line::stdin(&value);
         let mut command = process::program(&line, &manifest.folder);
         command
             .stdout(Stdio::piped())
@@ -265,7 +266,7 @@ impl Run {
                 let mib = OUTPUT_BYTES >> 20;
                 Reply::AdapterFault(format!("it printed more than {mib} MiB"))
             }
-            Ended::Exited(status) => outcome(
+            Ended::Exited(status) => outcome::outcome(
                 manifest,
                 status,
                 cancelled,
@@ -283,61 +284,6 @@ impl Run {
     }
 }
 
-/// What an exit status and the output mean.
-fn outcome(
-    manifest: &Manifest,
-    status: ExitStatus,
-    cancelled: bool,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-) -> Reply {
-    let stdout = Some(Blob(stdout));
-    let Some(code) = status.code() else {
-        // The program's end is the process's, by a signal too: a program that crashes has told a wrong one.
-        let signal = status.signal().map(process::signal_name);
-        return Reply::Result(if cancelled {
-            JobResult {
-                outcome: "cancelled".to_owned(),
-                stdout,
-                ..JobResult::default()
-            }
-        } else {
-            JobResult {
-                outcome: "exited".to_owned(),
-                signal: Some(json!(signal)),
-                stdout,
-                stderr: Some(Blob(stderr)),
-                ..JobResult::default()
-            }
-        });
-    };
-    let meaning = manifest
-        .exit
-        .iter()
-        .find(|meaning| meaning.statuses.contains(&code))
-        .map(|meaning| &meaning.meaning);
-    let mut result = JobResult {
-        stdout,
-        ..JobResult::default()
-    };
-    match meaning {
-        None => {
-            result.outcome = "exited".to_owned();
-            result.exit_code = Some(json!(code));
-            result.stderr = Some(Blob(stderr));
-        }
-        // Its stderr holds its own words too: no output can be told apart in it.
-        Some(Meaning::TimedOut) => result.outcome = "timed-out".to_owned(),
-        Some(Meaning::Cancelled) => result.outcome = "cancelled".to_owned(),
-        Some(Meaning::Error(kind)) => {
-            let words = String::from_utf8_lossy(&stderr);
-            result.outcome = "error".to_owned();
-            result.error = Some(manifest.errors.report(words.trim_end(), kind));
-        }
-    }
-    Reply::Result(result)
-}
-
 fn not_started(line: &[String], error: &io::Error) -> Reply {
     let program = line.first().map_or("", String::as_str);
     match error.kind() {
@@ -349,129 +295,7 @@ fn not_started(line: &[String], error: &io::Error) -> Reply {
     }
 }
 
-/// The job as in adapter mode.
-fn job_value(job: &JobRequest) -> Result<Value, String> {
-    let mut value = json!({"type": "job"});
-    let fields =
-        serde_json::to_value(job).map_err(|error| format!("a job can't be written: {error}"))?;
-    if let (Value::Object(message), Value::Object(fields)) = (&mut value, fields) {
-        message.extend(fields);
-    }
-    Ok(value)
-}
-
-/// The bytes of the job's `stdin_base64`.
-fn stdin(job: &Value) -> Option<Vec<u8>> {
-    serde_json::from_value::<Blob>(job.get("stdin_base64")?.clone())
-        .ok()
-        .map(|blob| blob.0)
-}
-
-/// The command line of a job. Without a timeout, `{timeout_ms}` is 0: no limit, as most programs read it.
-fn expand(command: &[String], job: &JobRequest, value: &Value) -> Vec<String> {
-    let timeout = job.timeout_ms.unwrap_or(0).to_string();
-    let mut line = Vec::with_capacity(command.len());
-    for argument in command {
-        if argument == "{command...}" {
-            let arguments = value.get("command").and_then(Value::as_array);
-            line.extend(
-                arguments
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .map(str::to_owned),
-            );
-        } else {
-            line.push(fill(argument, |name| match name {
-                "{sandbox_id}" => Some(&job.sandbox_id),
-                "{base_url}" => Some(&job.base_url),
-                "{api_key}" => Some(&job.api_key),
-                "{timeout_ms}" => Some(&timeout),
-                _ => None,
-            }));
-        }
-    }
-    line
-}
-
-/// Puts values in place of placeholders, in one pass: a value is never looked into again.
-fn fill<'a>(text: &str, value: impl Fn(&str) -> Option<&'a String>) -> String {
-    let mut filled = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('{') {
-        filled.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let end = rest.find('}').map_or(rest.len(), |end| end + 1);
-        match value(&rest[..end]) {
-            Some(value) => {
-                filled.push_str(value);
-                rest = &rest[end..];
-            }
-            None => {
-                filled.push('{');
-                rest = &rest[1..];
-            }
-        }
-    }
-    filled.push_str(rest);
-    filled
-}
-
 /// Writes the job's stdin and closes it. A program that does not read it to the end is within its rights.
 async fn feed(mut pipe: ChildStdin, bytes: Vec<u8>) {
     drop(pipe.write_all(&bytes).await);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn job() -> JobRequest {
-        JobRequest {
-            id: "j1".to_owned(),
-            op: fake_server::wire::Op::Execute,
-            base_url: "http://127.0.0.1:1".to_owned(),
-            api_key: "{sandbox_id}".to_owned(),
-            sandbox_id: "sb-1".to_owned(),
-            fields: [("command".to_owned(), json!(["sh", "-c", "{api_key}"]))]
-                .into_iter()
-                .collect(),
-            timeout_ms: None,
-            secrets: Vec::new(),
-        }
-    }
-
-    fn expanded(command: &[&str]) -> Vec<String> {
-        let job = job();
-        let command: Vec<String> = command
-            .iter()
-            .map(|&argument| argument.to_owned())
-            .collect();
-        expand(&command, &job, &job_value(&job).unwrap())
-    }
-
-    #[test]
-    fn placeholders_are_filled_in_once() {
-        assert_eq!(
-            expanded(&[
-                "c",
-                "--url={base_url}/{x}",
-                "{api_key}",
-                "{timeout_ms}",
-                "--",
-                "{command...}"
-            ]),
-            [
-                "c",
-                "--url=http://127.0.0.1:1/{x}",
-                "{sandbox_id}",
-                "0",
-                "--",
-                "sh",
-                "-c",
-                "{api_key}"
-            ]
-        );
-        assert_eq!(expanded(&["{", "}{sandbox_id}{"]), ["{", "}sb-1{"]);
-    }
 }

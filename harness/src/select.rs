@@ -117,6 +117,8 @@ pub fn suggest(wrong: &str, ids: &[&str]) -> Vec<String> {
     const MOST: usize = 3;
     /// Jaro-Winkler similarity below which two ids only share letters by chance.
     const CLOSE: f64 = 0.85;
+    /// How much less similar than the best another suggestion may be.
+    const NEARLY: f64 = 0.05;
 
     let as_area = format!("{wrong}/");
     if ids.iter().any(|id| id.starts_with(&as_area)) {
@@ -135,8 +137,11 @@ pub fn suggest(wrong: &str, ids: &[&str]) -> Vec<String> {
         }
     }
     close.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    // Beside a slip of one letter everything else is noise.
+    let best = close.first().map_or(0.0, |(similarity, _)| *similarity);
     close
         .into_iter()
+        .filter(|(similarity, _)| best - similarity <= NEARLY)
         .take(MOST)
         .map(|(_, id)| id.to_owned())
         .collect()

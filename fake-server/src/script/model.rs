@@ -5,7 +5,7 @@ use crate::wire::{Blob, Call, Op, ProcessKind, StreamName, call::Capability};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One trial, complete. Made from a scenario file by [`crate::script::plan`].
+/// One trial, complete. Made from a scenario file by [`crate::script::Scenario::plan`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// `area/name`, with `[how=fin]` for an instance of a matrix.

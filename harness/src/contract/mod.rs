@@ -3,7 +3,7 @@
 //! - [`registry`]: every requirement with its id, level, sentence and source; one file an area.
 //! - [`applicable`]: whether a client's promises let a plan be judged at all.
 //! - [`oracle`]: what a right client with these promises does with a plan.
-//! - [`line`]: what one line of a stream means to a right client, every leniency an alternative.
+//! - [`mod@line`]: what one line of a stream means to a right client, every leniency an alternative.
 //!
 //! No IO, no clock; nothing here is shared with the reference client.
 

@@ -1,7 +1,7 @@
 //! What a right client does with a plan, from the plan alone.
 //!
-//! The oracle plays the plan's server without sockets ([`simulate`]), walks over its answers with the same
-//! acceptor that judges real trials, and follows every right client at once ([`explore`]): where the
+//! The oracle plays the plan's server without sockets (`simulate`), walks over its answers with the same
+//! acceptor that judges real trials, and follows every right client at once (`explore`): where the
 //! contract leaves a choice, both ways. What is met on every way must be met; what is met on some may be.
 
 mod explore;

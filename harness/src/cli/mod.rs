@@ -12,7 +12,7 @@ mod setup;
 mod show;
 mod smoke;
 
-use crate::{exit::Exit, select::SelectError};
+use crate::{client::manifest::ManifestError, exit::Exit, select::SelectError};
 use args::{Cli, Verb, with_default_verb};
 use clap::Parser as _;
 use files::FilesError;
@@ -81,6 +81,19 @@ impl From<FilesError> for Failure {
         match error {
             // These bring their own `error:` and show the lines.
             FilesError::Load(mistakes) => Self {
+                exit: Exit::Usage,
+                text: mistakes.render(output::colour_on_stderr()),
+            },
+            other => Self::usage(other),
+        }
+    }
+}
+
+impl From<ManifestError> for Failure {
+    fn from(error: ManifestError) -> Self {
+        match error {
+            // These bring their own `error:` too.
+            ManifestError::Mistakes(mistakes) => Self {
                 exit: Exit::Usage,
                 text: mistakes.render(output::colour_on_stderr()),
             },

@@ -213,7 +213,7 @@ pub(super) async fn start(path: &Path) -> Result<Client, Failure> {
 
 /// Reads a manifest.
 pub(super) fn read_manifest(path: &Path) -> Result<Manifest, Failure> {
-    Manifest::read(path).map_err(Failure::usage)
+    Ok(Manifest::read(path)?)
 }
 
 /// What makes it this run again, apart from the pattern and the seed.

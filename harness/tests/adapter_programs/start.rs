@@ -48,6 +48,17 @@ async fn one_that_dies_at_start_is_told_with_its_status_and_last_words() {
 }
 
 #[tokio::test]
+async fn one_that_prints_rubbish_and_dies_is_quoted() {
+    let script = Script::bare("echo 'usage: adapter FILE'");
+    let error = script.try_start(limits()).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the program ended before its hello (exit status 0); it wrote a line that is no JSON \
+         (expected value at line 1 column 1): usage: adapter FILE"
+    );
+}
+
+#[tokio::test]
 async fn one_that_is_not_there_is_told_with_what_may_help() {
     let start = async |more: &str| {
         let text =

@@ -112,6 +112,7 @@ impl Program {
             // The loop is gone without a word: the runtime is shutting down.
             Ok(Err(_)) => Err(StartError::Ended {
                 status: "unknown".to_owned(),
+                rubbish: None,
                 stderr: String::new(),
             }),
             Err(_) => {

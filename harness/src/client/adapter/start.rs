@@ -19,10 +19,12 @@ pub enum StartError {
         hint: String,
     },
     /// It ended before its hello.
-    #[error("the program ended before its hello ({status}){}", said(stderr))]
+    #[error("the program ended before its hello ({status}){}{}", first_line(rubbish.as_deref()), said(stderr))]
     Ended {
         /// How.
         status: String,
+        /// What was wrong with the first line it wrote instead.
+        rubbish: Option<String>,
         /// Its last words.
         stderr: String,
     },

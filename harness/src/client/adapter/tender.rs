@@ -289,15 +289,19 @@ impl Tender {
                 self.handle_line(way, &Line::Whole(rest));
             }
         }
-        let stderr = {
+        let (rubbish, stderr) = {
             let mut shared = lock(&self.shared);
             shared.desk.end_all(&Reply::AdapterDied(status.clone()));
             shared.phase = Phase::Ended(status.clone());
             shared.inputs.close();
-            shared.tail.words()
+            (shared.early.first().cloned(), shared.tail.words())
         };
         self.flush();
-        self.greet(Err(StartError::Ended { status, stderr }));
+        self.greet(Err(StartError::Ended {
+            status,
+            rubbish,
+            stderr,
+        }));
         for writer in &self.writers {
             writer.abort();
         }

@@ -32,7 +32,11 @@ const ENDS: &[(&str, i32, &str)] = &[
     ("cargo run -- run --client clients/curl/client.toml", 0, ""),
     ("cargo run -- run docs/outage.toml", 0, " passed"),
     ("cargo run -- list", 0, "stream/healthy-follow"),
-    ("cargo run -- show stream/retry-budget", 0, "Without progress"),
+    (
+        "cargo run -- show stream/retry-budget",
+        0,
+        "Without progress",
+    ),
     ("cargo run -- check", 0, ""),
     ("cargo run -- --help", 0, "Usage"),
 ];

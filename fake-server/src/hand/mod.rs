@@ -19,6 +19,7 @@ use std::{
     process::ExitCode,
     sync::{Arc, Mutex, PoisonError},
 };
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Usage or scenario error, port in use, unreadable file.
 const UNUSABLE: u8 = 2;
@@ -73,8 +74,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 
 async fn play(args: &Args) -> Result<(), Error> {
     let plan = Arc::new(load(args)?);
-    // Asked for before the server starts, so that an early Ctrl-C is not lost.
-    let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    // Asked for before anything is printed, so that an early Ctrl-C still ends in the last page.
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     let form = args.form();
     let view = Arc::new(Mutex::new(Live::new(&plan)));
     let observer = {
@@ -114,7 +116,10 @@ async fn play(args: &Args) -> Result<(), Error> {
         )),
         Form::Json => print(&banner::json(&plan, server.names())),
     }
-    interrupt.as_mut().await?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
     let log = server.stop().await;
     match form {
         Form::Text => print(&closing::text(&plan, &log)),

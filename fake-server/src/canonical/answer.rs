@@ -36,6 +36,8 @@ pub(super) fn lines(exchange: &Exchange) -> Vec<String> {
                 lines.extend(
                     headers
                         .iter()
+                        // It counts arrivals, and which of two requests came first may differ.
+                        .filter(|(name, _)| name != "x-request-id")
                         .map(|(name, value)| format!("{name}: {value}")),
                 );
                 continue;

@@ -1,9 +1,5 @@
 //! What crosses the wire between the reference client and every scenario: the same over sockets as in memory, and the
 //! same as the snapshot beside it, on every machine.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a test lists and reads its snapshots"
-)]
 
 mod support;
 

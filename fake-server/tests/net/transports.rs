@@ -153,5 +153,10 @@ async fn a_story_reads_well() {
     let steps = vec![Step::Send(Span::UpTo(2)), Step::End(End::Reset)];
     let plan = plan_with(3, vec![fault(1, Call::Connect, 1, stream(steps))]);
     let story = play(memory(plan.clone()), &plan).await;
-    insta::assert_snapshot!(story);
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots/canonical"),
+    );
+    settings.set_prepend_module_to_snapshot(false);
+    settings.bind(|| insta::assert_snapshot!("a-story", story));
 }

@@ -34,7 +34,8 @@ pub(crate) fn info(reference: &Reference, cases: usize, in_memory: bool) -> RunI
             language: Some("rust".to_owned()),
         },
         seed: SEED,
-        strict: false,
+        // Shoulds are what a reference is for.
+        strict: true,
         transport: if in_memory { "memory" } else { "sockets" },
         cases,
         replay_arguments: Vec::new(),

@@ -3,6 +3,7 @@
 
 use super::Reference;
 use crate::profile::OutputForm;
+use fake_server::wire::call::Capability;
 use std::fmt;
 
 macro_rules! bugs {
@@ -269,6 +270,10 @@ impl Reference {
         match bug {
             Bug::SharedDecoder | Bug::DecoderPerFrame | Bug::OpenTailLost => {
                 client.promises.profile.output = OutputForm::Text;
+            }
+            // What was handed over live is not lost, so this one does not hand over live.
+            Bug::PartialOutputLost => {
+                client.promises.capabilities.remove(&Capability::LiveOutput);
             }
             Bug::ZeroRetriesIsUnlimited => client.promises.profile.max_reconnects = 0,
             _ => {}

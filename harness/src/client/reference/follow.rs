@@ -199,7 +199,11 @@ impl<D: Dial> Following<'_, '_, D> {
                             None,
                         );
                     }
-                    Err(failure) if self.quirk.is(Bug::LateExitRescues) => {
+                    // Behind a line that is too long there is no next one.
+                    Err(failure)
+                        if self.quirk.is(Bug::LateExitRescues)
+                            && failure.kind != Kind::FrameTooLarge =>
+                    {
                         first_failure.get_or_insert(failure);
                     }
                     Err(failure) => return Attempt::Failed(failure),

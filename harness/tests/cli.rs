@@ -186,3 +186,33 @@ fn a_reader_that_leaves_early_is_no_panic() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(!err.contains("panicked"), "{err}");
 }
+
+#[test]
+fn a_report_that_could_not_be_written_is_no_success() {
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .expect("/dev/full");
+    let output = Command::new(env!("CARGO_BIN_EXE_createos-conformance"))
+        .arg("list")
+        .stdout(full)
+        .output()
+        .expect("the program runs");
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output can't be written"));
+}
+
+#[test]
+fn few_open_files_make_a_slow_run_and_no_failures() {
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -n 64; exec \"$0\" run 'exit/*'"])
+        .arg(env!("CARGO_BIN_EXE_createos-conformance"))
+        .output()
+        .expect("sh");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("cases at a time instead of"),
+        "{told}"
+    );
+}

@@ -137,6 +137,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
     };
     let settings = Settings {
         jobs: DEFAULT_JOBS,
+        keep: usize::MAX,
         timeout_multiplier: 1.0,
         fail_fast: false,
         in_memory: true,

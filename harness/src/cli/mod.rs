@@ -46,6 +46,11 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Smoke(args) => smoke::smoke(args),
         Verb::Setup(args) => setup::setup(args),
     };
+    if let Some(why) = output::lost() {
+        // A report that nobody can read proves nothing.
+        output::complain(&format!("error: standard output can't be written: {why}"));
+        return Exit::Harness.into();
+    }
     match done {
         Ok(exit) => exit.into(),
         Err(failure) => {

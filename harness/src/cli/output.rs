@@ -2,7 +2,10 @@
 
 use crate::report::text::{NARROWEST, Page};
 use anstream::{AutoStream, ColorChoice};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    sync::OnceLock,
+};
 
 /// The page that standard output is.
 pub(super) fn page() -> Page {
@@ -20,12 +23,26 @@ pub(super) fn colour_on_stderr() -> bool {
     AutoStream::choice(&io::stderr()) != ColorChoice::Never
 }
 
-/// Writes to standard output. A reader that has gone (`| head`) is no error of ours and changes no exit code.
+/// What kept standard output from being written, the first time.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Writes to standard output. A reader that has gone (`| head`) is no error of ours and changes no exit code;
+/// anything else (a full disk) is told by [`lost`].
 pub(super) fn say(text: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout
+    let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// Why a part of what was said did not reach standard output, if so.
+pub(super) fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
 }
 
 /// Writes an error line to standard error.

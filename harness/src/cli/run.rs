@@ -85,8 +85,10 @@ async fn judged(
         replay_arguments: replay_arguments(args),
         files,
     };
+    let (jobs, keep) = affordable(args.jobs.map_or(DEFAULT_JOBS, usize::from));
     let settings = Settings {
-        jobs: args.jobs.map_or(DEFAULT_JOBS, usize::from),
+        jobs,
+        keep,
         timeout_multiplier: args.timeout_multiplier,
         fail_fast: args.fail_fast,
         in_memory: args.in_memory,
@@ -123,6 +125,31 @@ async fn judged(
         client.shutdown().await;
     }
     Ok(summary.exit())
+}
+
+/// How many jobs are played at a time, and how many judged trials keep their port, with as many open files as there
+/// are: out of files, the built-in client would fail for what is our doing.
+fn affordable(jobs: usize) -> (usize, usize) {
+    /// Two listeners, and both ends of a few connections, closed ones still lingering among them.
+    const FILES_A_TRIAL: usize = 24;
+    /// A port and its trap.
+    const FILES_KEPT: usize = 2;
+    /// Standard streams, the runtime's own, an adapter's pipes.
+    const OTHER_FILES: usize = 32;
+    let Ok((files, _)) = rlimit::Resource::NOFILE.get() else {
+        return (jobs, usize::MAX);
+    };
+    let free = usize::try_from(files)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(OTHER_FILES);
+    let most = (free / FILES_A_TRIAL).max(1);
+    if most < jobs {
+        super::output::complain(&format!(
+            "note: {files} open files are allowed, so {most} cases at a time instead of {jobs} (ulimit -n raises it)"
+        ));
+    }
+    let jobs = jobs.min(most);
+    (jobs, free.saturating_sub(jobs * FILES_A_TRIAL) / FILES_KEPT)
 }
 
 /// Who listens to a run.

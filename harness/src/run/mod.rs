@@ -18,6 +18,7 @@ use crate::{
 };
 use fake_server::{net::Transport, script::model::Plan};
 use std::{
+    collections::VecDeque,
     future::Future,
     pin::pin,
     sync::{
@@ -34,6 +35,8 @@ use trial::{Kept, Ran};
 pub struct Settings {
     /// Trials at a time.
     pub jobs: usize,
+    /// Judged trials whose servers stay, so that later calls are seen; the oldest end first. Each holds a port.
+    pub keep: usize,
     /// Deadlines are multiplied by this.
     pub timeout_multiplier: f64,
     /// Stop at the first case that is not as expected.
@@ -77,7 +80,7 @@ pub async fn run(
         fail_fast: settings.fail_fast,
         results: vec![None; plans.len()],
     };
-    let mut kept: Vec<(usize, Kept)> = Vec::new();
+    let mut kept: VecDeque<(usize, Kept)> = VecDeque::new();
     let mut interrupted = pin!(interrupted);
     let mut due: Vec<usize> = (0..plans.len()).collect();
     let mut stopped = None;
@@ -116,6 +119,13 @@ pub async fn run(
                     sink.event(&RunEvent::CaseFinished { index, judged });
                     if !go_on {
                         break Some(Stopped::FailFast);
+                    }
+                    if kept.len() > settings.keep
+                        && let Some((index, server)) = kept.pop_front()
+                        && let Some(case) = server.end(client).await
+                    {
+                        let judged = desk.revise(index, case);
+                        sink.event(&RunEvent::CaseRevised { index, judged });
                     }
                 }
             }

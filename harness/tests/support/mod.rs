@@ -53,6 +53,7 @@ pub(crate) fn judged(
     let client = Arc::new(Client::Reference(reference));
     let settings = Settings {
         jobs: DEFAULT_JOBS,
+        keep: usize::MAX,
         timeout_multiplier: 1.0,
         fail_fast: false,
         in_memory,

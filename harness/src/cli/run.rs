@@ -4,7 +4,7 @@ use super::{
     Failure,
     args::RunArgs,
     block_on, files, interrupted,
-    output::{page, say},
+    output::{complain, page, say},
     progress::Progress,
     smoke,
 };
@@ -17,7 +17,11 @@ use crate::{
     contract,
     events::{RunEvent, Sink},
     exit::Exit,
-    report::{console, json::JsonLines, text::pad},
+    report::{
+        console,
+        json::JsonLines,
+        text::{harmless, pad},
+    },
     run::{DEFAULT_JOBS, Settings},
     select::{Pattern, select, suggest},
     standing::KnownFailures,
@@ -118,8 +122,10 @@ async fn judged(
             args.verbose,
         ));
     }
-    for note in client.take_notes().await {
-        super::output::complain(&format!("note: {note}"));
+    // Of a run that was stopped, what the jobs that were given up still say is no news.
+    let notes = client.take_notes().await;
+    if summary.stopped.is_none() {
+        tell_notes(&notes);
     }
     if let Some(client) = Arc::into_inner(client) {
         client.shutdown().await;
@@ -144,12 +150,35 @@ fn affordable(jobs: usize) -> (usize, usize) {
         .saturating_sub(OTHER_FILES);
     let most = (free / FILES_A_TRIAL).max(1);
     if most < jobs {
-        super::output::complain(&format!(
+        complain(&format!(
             "note: {files} open files are allowed, so {most} cases at a time instead of {jobs} (ulimit -n raises it)"
         ));
     }
     let jobs = jobs.min(most);
     (jobs, free.saturating_sub(jobs * FILES_A_TRIAL) / FILES_KEPT)
+}
+
+/// What was wrong with the adapter and no case's fault, each once.
+fn tell_notes(notes: &[String]) {
+    /// An adapter that chatters need not fill the screen.
+    const MOST: usize = 20;
+    let mut counted: Vec<(&String, usize)> = Vec::new();
+    for note in notes {
+        match counted.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((note, 1)),
+        }
+    }
+    for (note, times) in counted.iter().take(MOST) {
+        let times = match times {
+            1 => String::new(),
+            many => format!(" ({many} times)"),
+        };
+        complain(&format!("note: {}{times}", harmless(note)));
+    }
+    if counted.len() > MOST {
+        complain(&format!("note: and {} more", counted.len() - MOST));
+    }
 }
 
 /// Who listens to a run.

@@ -19,56 +19,65 @@ pub fn decode(text: &str) -> Decoded {
     if !text.len().is_multiple_of(4) {
         return Decoded::Invalid;
     }
+    let padding = match text {
+        [.., b'=', b'='] => 2,
+        [.., b'='] => 1,
+        _ => 0,
+    };
+    let whole = text.len() / 4 - usize::from(padding > 0);
+    let (whole, last) = text.split_at(whole * 4);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut spare = false;
-    let groups = text.len() / 4;
-    for (index, group) in text.chunks_exact(4).enumerate() {
-        let padding = group
-            .iter()
-            .rev()
-            .take_while(|letter| **letter == b'=')
-            .count();
-        if padding > 2 || (padding > 0 && index + 1 < groups) {
+    for group in whole.chunks_exact(4) {
+        let Some(bits) = bits(group) else {
             return Decoded::Invalid;
-        }
-        let mut bits: u32 = 0;
-        for letter in &group[..4 - padding] {
-            let Some(value) = value(*letter) else {
-                return Decoded::Invalid;
-            };
-            bits = bits << 6 | value;
-        }
-        bits <<= 6 * padding;
+        };
         let [_, first, second, third] = bits.to_be_bytes();
-        match padding {
-            0 => bytes.extend([first, second, third]),
-            1 => {
-                bytes.extend([first, second]);
-                spare |= third != 0;
-            }
-            _ => {
-                bytes.push(first);
-                spare |= second != 0 || third != 0;
-            }
-        }
+        bytes.extend_from_slice(&[first, second, third]);
     }
-    if spare {
+    if padding == 0 {
+        return Decoded::Exact(bytes);
+    }
+    let Some(bits) = bits(&last[..4 - padding]) else {
+        return Decoded::Invalid;
+    };
+    let group = (bits << (6 * padding)).to_be_bytes();
+    // The letters of the last group hold 3 - padding bytes; what they hold beyond belongs to nothing.
+    let (ours, spare) = group[1..].split_at(3 - padding);
+    bytes.extend_from_slice(ours);
+    if spare.iter().any(|byte| *byte != 0) {
         Decoded::SpareBits(bytes)
     } else {
         Decoded::Exact(bytes)
     }
 }
 
-fn value(letter: u8) -> Option<u32> {
-    let value = match letter {
-        b'A'..=b'Z' => letter - b'A',
-        b'a'..=b'z' => letter - b'a' + 26,
-        b'0'..=b'9' => letter - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        _ => return None,
-    };
-    Some(u32::from(value))
+/// The bits of up to four letters, the first on top.
+fn bits(letters: &[u8]) -> Option<u32> {
+    let mut bits = 0;
+    for letter in letters {
+        let value = VALUES[usize::from(*letter)];
+        if value == NO_LETTER {
+            return None;
+        }
+        bits = bits << 6 | u32::from(value);
+    }
+    Some(bits)
+}
+
+const NO_LETTER: u8 = 0xff;
+
+/// What each byte is worth as a letter. A table, because lines of a megabyte are judged in builds without optimisation.
+static VALUES: [u8; 256] = values();
+
+const fn values() -> [u8; 256] {
+    let mut values = [NO_LETTER; 256];
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut value: u8 = 0;
+    while value < 64 {
+        values[letters[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
 }
 
 #[cfg(test)]

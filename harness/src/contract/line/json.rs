@@ -259,13 +259,16 @@ impl Reader<'_> {
         self.take(b'"')?;
         let mut text: Vec<u8> = Vec::new();
         loop {
-            let byte = self.peek()?;
-            self.at += 1;
-            match byte {
+            let rest = &self.bytes[self.at..];
+            let plain = rest
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))?;
+            text.extend_from_slice(&rest[..plain]);
+            self.at += plain + 1;
+            match rest[plain] {
                 b'"' => break,
                 b'\\' => self.escape(&mut text)?,
-                0..=0x1f => return None,
-                _ => text.push(byte),
+                _ => return None,
             }
         }
         match String::from_utf8(text) {

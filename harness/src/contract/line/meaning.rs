@@ -429,9 +429,12 @@ fn is_odd_space(text: &[u8]) -> bool {
 }
 
 fn has_unicode_separator(line: &[u8]) -> bool {
-    line.windows(3)
-        .any(|bytes| matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9]))
-        || line.windows(2).any(|bytes| bytes == [0xc2, 0x85])
+    // Most lines are long and plain.
+    !line.is_ascii()
+        && (line
+            .windows(3)
+            .any(|bytes| matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9]))
+            || line.windows(2).any(|bytes| bytes == [0xc2, 0x85]))
 }
 
 #[derive(Default)]

@@ -1,5 +1,7 @@
 //! What people read, from cases made by hand: the pictures are under `snapshots/report/`.
 
+mod support;
+
 use fake_server::{
     script::model::{
         Attempts, Behaviour, Content, End, Expect, Fault, FrameRef, Job, Plan, SandboxTruth, Step,
@@ -10,10 +12,12 @@ use fake_server::{
 };
 use harness::{
     case::{Case, Trial},
+    client::reference::{Bug, Reference},
     contract::Level,
     judge::{Check, CheckStatus, Place, Verdict, Violation},
     observed::{JobResult, Observed, Reply},
     report::{console, text::Page},
+    select::Pattern,
     standing::Standing,
     summary::{ClientInfo, Judged, RunInfo, Stopped, Summary},
 };
@@ -414,4 +418,33 @@ fn colours_change_nothing_but_colours() {
         trimmed,
         plain.lines().map(str::trim_end).collect::<Vec<_>>()
     );
+}
+
+/// The stories of a wrong client, played in memory, where time is the same on every machine.
+fn real(bug: Bug, ids: &[&str]) -> String {
+    let plans: Vec<_> = support::plans()
+        .into_iter()
+        .filter(|plan| ids.iter().any(|id| Pattern::new(id).matches(&plan.id)))
+        .collect();
+    let (judged, mut summary, info) = support::judged(&plans, Reference::wrong(bug), true);
+    summary.took_ms = 0;
+    console::report(&judged, &summary, &info, &Page::new(80, false), false)
+}
+
+#[test]
+fn a_client_that_starts_again_from_its_first_cursor() {
+    let text = real(Bug::ReconnectAtFirstCursor, &["stream/drop-and-resume"]);
+    assert_picture("wrong-cursor", &text);
+}
+
+#[test]
+fn a_client_that_does_not_clean_up_after_a_gap() {
+    let text = real(Bug::NoCleanupAfterGap, &["cleanup/already-gone"]);
+    assert_picture("no-cleanup", &text);
+}
+
+#[test]
+fn a_client_that_drops_damaged_base64() {
+    let text = real(Bug::LenientBase64, &["data/base64-white-space"]);
+    assert_picture("lenient-base64", &text);
 }

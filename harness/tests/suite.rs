@@ -17,7 +17,7 @@ fn stories(judged: &[Judged], info: &RunInfo) -> String {
     judged
         .iter()
         .filter(|one| !matches!(one.standing, Standing::Passed | Standing::NotApplicable))
-        .map(|one| story(one, info, &Page::new(80, false), true))
+        .map(|one| story(one, &[], info, &Page::new(80, false), true))
         .collect()
 }
 

@@ -157,7 +157,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
     judged
         .iter()
         .filter(|one| one.standing != Standing::Passed)
-        .map(|one| story::story(one, &info, &page, false))
+        .map(|one| story::story(one, &[], &info, &page, false))
         .collect()
 }
 

@@ -11,7 +11,7 @@ use crate::{
     summary::{Judged, RunInfo, Stopped, Summary, Tally},
 };
 use anstyle::Style;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stories told in full; of the failures beyond, only the first lines.
 const STORIES: usize = 20;
@@ -208,38 +208,63 @@ fn stories(judged: &[Judged], info: &RunInfo, page: &Page, verbose: bool) -> Str
         )
     };
     let mut out = String::new();
-    let mut told = 0;
-    let mut untold = Vec::new();
+    let mut groups: Vec<(&Judged, Vec<&str>)> = Vec::new();
     for one in judged {
         if let Standing::Fixed { keys } = &one.standing {
             out.push_str(&fixed(one, keys, page));
         } else if worth_telling(&one.standing) {
-            if told < STORIES || verbose {
-                out.push_str(&story(one, info, page, verbose));
-                told += 1;
-            } else {
-                untold.push(one);
+            match groups
+                .iter_mut()
+                .find(|(first, _)| !verbose && is_same(first, one))
+            {
+                Some((_, same)) => same.push(one.case.id()),
+                None => groups.push((one, Vec::new())),
             }
         }
     }
+    let mut untold = Vec::new();
+    for (told, (first, same)) in groups.into_iter().enumerate() {
+        if told < STORIES || verbose {
+            out.push_str(&story(first, &same, info, page, verbose));
+        } else {
+            untold.push((first, same.len()));
+        }
+    }
     if !untold.is_empty() {
+        let cases: usize = untold.iter().map(|(_, more)| 1 + more).sum();
         let words = format!(
-            "{} more failed; --verbose tells their stories:",
-            count(untold.len(), "case", "cases")
+            "{} more; --verbose tells their stories:",
+            count(cases, "case", "cases")
         );
         out.push_str(&format!("{}\n", paint(page.palette.bold, &words)));
-        for one in untold {
+        for (one, more) in untold {
+            let (word, _) = standing_words(&one.standing, page);
             let first = one.case.verdict.violations.first();
             let why = first.map_or("", |violation| violation.requirement.as_str());
-            out.push_str(&format!(
-                "  {}  {}\n",
-                one.case.id(),
-                paint(page.palette.dim, why)
-            ));
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {more} more like it"),
+            };
+            let line = format!("  {}  {}{more}  {why}", word.to_lowercase(), one.case.id());
+            out.push_str(&format!("{}\n", cut(line.trim_end(), page.width)));
         }
         out.push('\n');
     }
     out
+}
+
+/// Two instances of one scenario in which the same went wrong.
+fn is_same(one: &Judged, other: &Judged) -> bool {
+    let broken = |judged: &Judged| -> BTreeSet<String> {
+        let checks = judged.case.verdict.checks.iter();
+        checks
+            .filter(|check| !matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable))
+            .map(|check| check.requirement.clone())
+            .collect()
+    };
+    one.case.scenario() == other.case.scenario()
+        && one.standing == other.standing
+        && broken(one) == broken(other)
 }
 
 /// A known failure that passes.
@@ -428,7 +453,53 @@ pub fn ending(summary: &Summary, page: &Page) -> String {
         ));
         out.push('\n');
     }
-    out.push_str(&paint(style, &format!("exit {exit}")));
-    out.push('\n');
+    for line in wrap(
+        &format!("exit {}: {}", exit.code(), reason(summary)),
+        page.width,
+    ) {
+        out.push_str(&format!("{}\n", paint(style, &line)));
+    }
     out
+}
+
+/// Why the run ends with the code it ends with.
+fn reason(summary: &Summary) -> String {
+    let cases = &summary.cases;
+    let told = match summary.exit() {
+        Exit::Failed => [
+            (cases.failed, "the client broke the contract"),
+            (
+                cases.fixed,
+                "a known failure passes: take it out of the manifest",
+            ),
+        ],
+        Exit::Incomplete => [
+            (cases.not_exercised, "a fault did not reach the client"),
+            (
+                cases.adapter_errors,
+                "the adapter broke its protocol or died",
+            ),
+        ],
+        Exit::AsExpected => [
+            (cases.known_failures, "as expected, known failures included"),
+            (0, ""),
+        ],
+        _ => [(0, ""); 2],
+    };
+    let told: Vec<&str> = told
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(_, words)| words)
+        .collect();
+    if !told.is_empty() {
+        return told.join("; ");
+    }
+    if summary.exit() == Exit::Incomplete {
+        return if cases.not_run > 0 {
+            "not every case was judged".to_owned()
+        } else {
+            "no case applied to this client, so nothing is proven".to_owned()
+        };
+    }
+    summary.exit().meaning().to_owned()
 }

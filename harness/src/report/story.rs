@@ -8,7 +8,7 @@ use super::{
 use crate::{
     case::{Case, counts},
     contract,
-    judge::{CheckStatus, Violation},
+    judge::{Check, CheckStatus, Violation},
     observed::Reply,
     standing::Standing,
     summary::{Judged, RunInfo},
@@ -25,9 +25,9 @@ const STDERR_LINES: usize = 8;
 /// Steps of a right client that are shown, unless everything is wanted.
 const STEPS: usize = 6;
 
-/// The whole story.
+/// The whole story. `same` are the ids of further instances of the scenario in which the same went wrong.
 #[must_use]
-pub fn story(judged: &Judged, info: &RunInfo, page: &Page, verbose: bool) -> String {
+pub fn story(judged: &Judged, same: &[&str], info: &RunInfo, page: &Page, verbose: bool) -> String {
     let names = judged
         .case
         .trial
@@ -44,6 +44,9 @@ pub fn story(judged: &Judged, info: &RunInfo, page: &Page, verbose: bool) -> Str
     writer.right_client(&judged.case, verbose);
     writer.side_by_side(&judged.case, verbose);
     writer.said(&judged.case);
+    if !same.is_empty() {
+        writer.labelled("the same in", &same.join("\n"), Style::new());
+    }
     writer.replay(&judged.case, info);
     writer.out.push('\n');
     writer.out
@@ -139,27 +142,56 @@ impl Writer<'_> {
         }
     }
 
-    /// The requirements that are broken or could not be judged, each with its sentence.
+    /// The requirements that are broken, each with its sentence; if none is, those that could not be judged.
     fn contract(&mut self, case: &Case, strict: bool) {
         let palette = self.page.palette;
+        let broken = |check: &&Check| check.status == CheckStatus::Fail;
+        let open = |check: &&Check| {
+            !matches!(
+                check.status,
+                CheckStatus::Pass | CheckStatus::Fail | CheckStatus::NotApplicable
+            )
+        };
+        let mut checks: Vec<&Check> = case.verdict.checks.iter().filter(broken).collect();
+        let is_broken = !checks.is_empty();
+        if !is_broken {
+            checks = case.verdict.checks.iter().filter(open).collect();
+        }
         let mut label = "the contract";
-        for check in &case.verdict.checks {
-            if matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable) {
-                continue;
-            }
-            let style = match check.status {
-                CheckStatus::Fail if counts(check.level, strict) => palette.bad,
-                _ => palette.warn,
+        for check in checks {
+            let style = if is_broken && counts(check.level, strict) {
+                palette.bad
+            } else {
+                palette.warn
             };
-            let level = check.level.name();
-            self.labelled(label, &format!("{} ({level})", check.requirement), style);
+            let head = format!("{} ({})", check.requirement, check.level.name());
+            self.labelled(label, &head, style);
             label = "";
             if let Some(requirement) = contract::requirement(&check.requirement) {
                 self.labelled("", requirement.sentence, Style::new());
             }
-            if check.status != CheckStatus::Fail && !check.reason.is_empty() {
+            if !is_broken && !check.reason.is_empty() {
                 self.labelled("", &harmless(&check.reason), palette.warn);
             }
+        }
+        if is_broken {
+            self.not_judged(case.verdict.checks.iter().filter(open));
+        }
+    }
+
+    /// What else the case asks and could not judge, reason by reason.
+    fn not_judged<'b>(&mut self, checks: impl Iterator<Item = &'b Check>) {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for check in checks {
+            match reasons.iter_mut().find(|(known, _)| *known == check.reason) {
+                Some((_, ids)) => ids.push(&check.requirement),
+                None => reasons.push((&check.reason, vec![&check.requirement])),
+            }
+        }
+        for (at, (reason, ids)) in reasons.into_iter().enumerate() {
+            let label = if at == 0 { "not judged" } else { "" };
+            let text = format!("{}: {}", ids.join(", "), harmless(reason));
+            self.labelled(label, &text, self.page.palette.dim);
         }
     }
 

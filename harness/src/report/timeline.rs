@@ -8,7 +8,10 @@ use crate::{
 };
 use fake_server::{
     script::model::{CutPoint, End, FrameRef, Plan, Truth, TruthExit, Until},
-    wire::{Call, StreamName},
+    wire::{
+        Call, StreamName,
+        frame::{data_line, exit_line},
+    },
     wirelog::{AnswerEnd, Exchange, Micros, Payload, Sent},
 };
 use serde_json::Value;
@@ -138,7 +141,12 @@ impl Told<'_> {
         let asked = Some(exchange.head_us);
         self.push(asked, Act::Client(request_words(exchange)));
         self.wrong(asked, |place| place == Place::Exchange(index));
+        if let Some(words) = ordinary_words(exchange) {
+            self.push(asked, Act::Faithful(words));
+            return;
+        }
         let mut heartbeats = 0;
+        let mut next = next_frame(exchange);
         for sent in &exchange.answer {
             if let Sent::Body {
                 what: Payload::Heartbeat,
@@ -157,7 +165,14 @@ impl Told<'_> {
                 _ => asked,
             };
             let is_stream = exchange.call == Some(Call::Connect);
-            for act in sent_words(sent, exchange.fault.is_some(), is_stream, &self.plan.truth) {
+            let jump = next.as_mut().and_then(|next| jump_words(sent, next));
+            let mut acts = sent_words(sent, exchange.fault.is_some(), is_stream, &self.plan.truth);
+            if let Some(jump) = jump
+                && let Some(Act::Faithful(words)) = acts.first()
+            {
+                acts[0] = Act::Deviates(format!("{words} {jump}"));
+            }
+            for act in acts {
                 self.push(at_us, act);
             }
         }
@@ -260,6 +275,83 @@ fn ordinal(number: u32) -> String {
         _ => "th",
     };
     format!("{number}{end}")
+}
+
+/// The frame with which a stream that keeps to its cursor begins.
+fn next_frame(exchange: &Exchange) -> Option<u64> {
+    if exchange.call != Some(Call::Connect) {
+        return None;
+    }
+    let after: u64 = exchange
+        .request
+        .query_values("after")
+        .next()?
+        .parse()
+        .ok()?;
+    after.checked_add(1)
+}
+
+/// How true frames leave the order, if they do. What stands for a frame counts as that frame.
+fn jump_words(sent: &Sent, next: &mut u64) -> Option<String> {
+    let (from, to) = match sent {
+        Sent::Frames { from, to, .. } => (*from, *to),
+        Sent::Body {
+            what:
+                Payload::True(FrameRef::Seq(seq))
+                | Payload::Edited(FrameRef::Seq(seq))
+                | Payload::Forged(Some(FrameRef::Seq(seq)))
+                | Payload::Raw(Some(FrameRef::Seq(seq))),
+            ..
+        } => (*seq, *seq),
+        _ => return None,
+    };
+    let expected = std::mem::replace(next, (*next).max(to.saturating_add(1)));
+    if from < expected {
+        return Some("(again)".to_owned());
+    }
+    match from - expected {
+        0 => None,
+        1 => Some(format!("(frame {expected} left out)")),
+        _ => Some(format!("(frames {expected} to {} left out)", from - 1)),
+    }
+}
+
+/// A whole answer as every server would give it, in one line.
+fn ordinary_words(exchange: &Exchange) -> Option<String> {
+    let [
+        Sent::Head {
+            status,
+            http10: false,
+            ..
+        },
+        rest @ ..,
+    ] = &exchange.answer[..]
+    else {
+        return None;
+    };
+    if exchange.fault.is_some() || exchange.call == Some(Call::Connect) {
+        return None;
+    }
+    match rest {
+        [
+            Sent::End {
+                how: AnswerEnd::Complete,
+                ..
+            },
+        ] => Some(status.to_string()),
+        [
+            Sent::Body {
+                what: Payload::Plain,
+                bytes,
+                ..
+            },
+            Sent::End {
+                how: AnswerEnd::Complete,
+                ..
+            },
+        ] => Some(format!("{status}, {}", count(bytes.len(), "byte", "bytes"))),
+        _ => None,
+    }
 }
 
 fn sent_words(sent: &Sent, scripted: bool, is_stream: bool, truth: &Truth) -> Vec<Act> {
@@ -392,7 +484,10 @@ fn payload_words(what: Payload, bytes: &[u8], truth: &Truth) -> (String, bool) {
         }
         Payload::True(FrameRef::Exit) => (true_exit_words(&truth.exit), true),
         Payload::Part(frame) => (format!("{size} of {}: {raw}", frame_name(frame)), false),
-        Payload::Edited(frame) => (format!("{}, changed: {raw}", frame_name(frame)), false),
+        Payload::Edited(frame) => {
+            let changed = difference(&true_line(frame, truth), bytes);
+            (format!("{}, changed: {changed}", frame_name(frame)), false)
+        }
         Payload::Forged(None) => (format!("forged frame {raw}"), false),
         Payload::Forged(Some(frame)) => (format!("forged as {}: {raw}", frame_name(frame)), false),
         Payload::Raw(None) => (format!("raw {raw}"), false),
@@ -401,6 +496,34 @@ fn payload_words(what: Payload, bytes: &[u8], truth: &Truth) -> (String, bool) {
         Payload::Exit => (format!("exit frame {raw}"), false),
         Payload::Error => (format!("error frame {raw}"), false),
         Payload::Plain => (raw, true),
+    }
+}
+
+/// The part of a changed line that differs from the true one, with a little of what stands before it.
+fn difference(line: &[u8], seen: &[u8]) -> String {
+    const BEFORE: usize = 12;
+    let prefix = line.iter().zip(seen).take_while(|(a, b)| a == b).count();
+    let mut from = prefix.saturating_sub(BEFORE);
+    while from > 0 && (seen[from] & 0xc0) == 0x80 {
+        from -= 1;
+    }
+    if from <= 1 {
+        return quoted(seen, 2 * SHOWN);
+    }
+    format!("…{}", quoted(&seen[from..], 2 * SHOWN))
+}
+
+fn true_line(frame: FrameRef, truth: &Truth) -> Vec<u8> {
+    match (frame, &truth.exit) {
+        (FrameRef::Seq(seq), _) => truth
+            .frames
+            .iter()
+            .find(|known| known.seq == seq)
+            .map_or_else(Vec::new, |known| data_line(seq, known.stream, &known.data)),
+        (FrameRef::Exit, TruthExit::Status { code, signal, .. }) => {
+            exit_line(*code, signal.as_deref())
+        }
+        (FrameRef::Exit, TruthExit::Never) => Vec::new(),
     }
 }
 

@@ -8,6 +8,8 @@ use crate::{
 };
 use std::fmt;
 
+/// Stands for what is repeated.
+const AGAIN: &str = "and again";
 /// Bytes of a body that are shown.
 const SHOWN: usize = 512;
 /// A body beyond this is told as such, without its length: where a client stops reading it depends on
@@ -67,15 +69,19 @@ pub(super) fn lines(exchange: &Exchange) -> Vec<String> {
         };
         push(&mut lines, line);
         if is_enough {
-            break;
+            return lines;
         }
+    }
+    let has_ended = matches!(entries.last(), Some(Sent::End { .. }));
+    if !has_ended && lines.last().is_some_and(|last| last == AGAIN) {
+        // The client left a repetition: after the first round or a later one depends on who was faster.
+        lines.pop();
     }
     lines
 }
 
-/// What is repeated without end is left by the client at some time: its count says nothing.
+/// Where one thing is repeated, how often says little: the client may leave at any time.
 fn push(lines: &mut Vec<String>, line: String) {
-    const AGAIN: &str = "and again";
     match lines.as_slice() {
         [.., last] if *last == line => lines.push(AGAIN.to_owned()),
         [.., before, last] if last == AGAIN && *before == line => {}

@@ -207,3 +207,20 @@ async fn a_body_that_breaks_off_is_answered_400_and_what_is_no_request_ends_the_
     assert_eq!(log.exchanges.len(), 1);
     assert!(!log.exchanges[0].request.body_complete);
 }
+
+#[tokio::test]
+async fn a_body_beyond_64_mib_is_answered_413_and_the_connection_closed() {
+    let server = memory(plan(1, vec![]));
+    let mut client = Client::connect(&server).await;
+    let length = (64 << 20) + 1;
+    client
+        .ask("POST", "/input", &format!("content-length: {length}\r\n"))
+        .await;
+    client.send(&"x".repeat(length)).await;
+    let (rest, error) = client.rest().await;
+    assert!(rest.starts_with("HTTP/1.1 413 "), "{rest}");
+    assert!(rest.contains("connection: close\r\n"), "{rest}");
+    assert_eq!(error, None);
+    let log = finish(server).await;
+    assert!(!log.exchanges[0].request.body_complete);
+}

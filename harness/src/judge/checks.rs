@@ -63,9 +63,11 @@ fn otherwise(
 ) -> (CheckStatus, String) {
     match (reply, applicable, exercised) {
         (Reply::HarnessError(what), ..) => (CheckStatus::HarnessError, what.clone()),
-        (Reply::AdapterFault(what) | Reply::AdapterDied(what), ..) => {
-            (CheckStatus::AdapterError, what.clone())
-        }
+        (Reply::AdapterFault(what), ..) => (CheckStatus::AdapterError, what.clone()),
+        (Reply::AdapterDied(how), ..) => (
+            CheckStatus::AdapterError,
+            format!("the adapter's program ended: {how}"),
+        ),
         (_, Err(why), _) => (CheckStatus::NotApplicable, why),
         (_, _, Exercised::RuledOut(why)) => (CheckStatus::NotApplicable, why.clone()),
         (_, _, Exercised::No(why)) => (CheckStatus::NotExercised, why.clone()),

@@ -109,7 +109,8 @@ pub fn cut(text: &str, width: usize) -> String {
 }
 
 /// The text in lines of at most `width` columns, broken at spaces, and inside a word only if it is longer than a
-/// line. Line feeds of the text are kept. Never empty.
+/// line. Line feeds of the text are kept, and the
+/// indent of what they begin. Never empty.
 #[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
@@ -132,7 +133,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
                 // A long word starts on a line of its own, unless more than a third of this one is free.
                 let room = width.saturating_sub(columns(&line) + space);
                 if space == 1 && (columns(word) <= width || room * 3 < width) {
-                    lines.push(std::mem::take(&mut line));
+                    lines.push(std::mem::replace(&mut line, indent.to_owned()));
                     continue;
                 }
                 let (head, tail) = split_at_columns(word, room);
@@ -140,7 +141,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
                     line.push(' ');
                 }
                 line.push_str(head);
-                lines.push(std::mem::take(&mut line));
+                lines.push(std::mem::replace(&mut line, indent.to_owned()));
                 word = tail;
             }
         }
@@ -309,7 +310,7 @@ mod tests {
         assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("a\nb", 9), ["a", "b"]);
         assert_eq!(wrap("", 9), [""]);
-        assert_eq!(wrap("  at line 3", 9), ["  at line", "3"]);
+        assert_eq!(wrap("  at line 3", 9), ["  at line", "  3"]);
         for line in wrap("a very/long/path/that/never/ends 漢字漢字漢字漢字 x", 9) {
             assert!(columns(&line) <= 9, "{line}");
         }

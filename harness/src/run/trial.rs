@@ -288,3 +288,60 @@ pub(super) fn unrun(plan: Arc<Plan>, status: CheckStatus, reason: &str) -> Case 
         verdict,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{client::reference::Reference, suite};
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpStream,
+    };
+
+    fn plan(id: &str) -> Arc<Plan> {
+        let suite = suite::Suite::load(&[suite::embedded()]).unwrap();
+        Arc::new(suite.get(id).unwrap().scenario.plan(0, 1))
+    }
+
+    fn passes(case: &Case) -> bool {
+        case.status(false) == CheckStatus::Pass
+    }
+
+    #[tokio::test]
+    async fn a_call_after_the_trial_is_added_to_its_verdict() {
+        let client = Client::Reference(Reference::conformant());
+        let plan = plan("stream/healthy-follow");
+        let ran = trial(0, plan, &client, Transport::Tcp, 1.0).await;
+        assert!(passes(&ran.case), "{:?}", ran.case.verdict);
+        let names = ran.case.trial.unwrap().log.names;
+        let authority = names.base_url.strip_prefix("http://").unwrap();
+        let mut late = TcpStream::connect(authority).await.unwrap();
+        let request = format!(
+            "GET /v1/sandboxes/{}/processes/{}/connect?after=0 HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\nconnection: close\r\n\r\n",
+            names.sandbox_id, names.process_id, names.api_key
+        );
+        late.write_all(request.as_bytes()).await.unwrap();
+        late.read_to_end(&mut Vec::new()).await.unwrap();
+        let revised = ran.kept.unwrap().end(&client).await;
+        assert!(!passes(&revised.expect("judged again")));
+    }
+
+    #[tokio::test]
+    async fn a_quiet_end_changes_no_verdict() {
+        let client = Client::Reference(Reference::conformant());
+        let plan = plan("stream/healthy-follow");
+        let ran = trial(0, plan, &client, Transport::Tcp, 1.0).await;
+        assert!(ran.kept.unwrap().end(&client).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_a_client_does_not_claim_is_not_asked() {
+        let mut reference = Reference::conformant();
+        reference.promises.ops.clear();
+        let client = Client::Reference(reference);
+        let plan = plan("stream/healthy-follow");
+        let ran = trial(0, plan, &client, Transport::Tcp, 1.0).await;
+        assert_eq!(ran.case.status(false), CheckStatus::NotApplicable);
+        assert!(ran.case.trial.is_none() && ran.kept.is_none());
+    }
+}

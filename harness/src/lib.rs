@@ -5,6 +5,7 @@ pub mod case;
 pub mod cli;
 pub mod client;
 pub mod contract;
+pub mod coverage;
 pub mod events;
 pub mod exit;
 pub mod judge;

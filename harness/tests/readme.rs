@@ -37,6 +37,8 @@ const ENDS: &[(&str, i32, &str)] = &[
         0,
         "Without progress",
     ),
+    ("cargo run -- list --requirements", 0, "stream/first-cursor"),
+    ("cargo run -- coverage", 0, "no holes"),
     ("cargo run -- check", 0, ""),
     ("cargo run -- --help", 0, "Usage"),
 ];

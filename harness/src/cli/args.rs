@@ -46,6 +46,8 @@ pub(super) enum Verb {
     List(ListArgs),
     /// Explain a scenario, a requirement or an area
     Show(ShowArgs),
+    /// Show which scenarios are about each requirement and each kind of fault
+    Coverage(CoverageArgs),
     /// Check the scenarios themselves: parse all, play each without its faults
     Check(CheckArgs),
     /// Ask an adapter one job of each kind, to see whether it can be judged at all
@@ -108,10 +110,35 @@ pub(super) struct SourceArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance coverage              a line each, with the first scenario
+  createos-conformance coverage --verbose    with every scenario
+  createos-conformance coverage --json
+
+Exits 1 if a must or a kind of fault has no scenario.")]
+pub(super) struct CoverageArgs {
+    /// Name every scenario, not the first only
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+    /// One JSON object instead of the tables
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ListArgs {
     /// Ids or patterns; none means everything
     #[arg(value_name = "PATTERN")]
     pub(super) patterns: Vec<String>,
+    /// List the requirements of the contract instead: id, level, scenarios, sentence
+    #[arg(long, conflicts_with_all = ["patterns", "fault_kinds"])]
+    pub(super) requirements: bool,
+    /// List the kinds of fault instead: id, scenarios, name
+    #[arg(long, conflicts_with = "patterns")]
+    pub(super) fault_kinds: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
 }

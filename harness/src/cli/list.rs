@@ -2,6 +2,7 @@
 
 use super::{Failure, args::ListArgs, files, output::say};
 use crate::{
+    coverage::{Coverage, Covered},
     exit::Exit,
     select::{Pattern, select},
 };
@@ -9,6 +10,15 @@ use std::path::Path;
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let suite = files::load(args.source.scenarios.as_deref().map(Path::new), &[])?;
+    if args.requirements || args.fault_kinds {
+        let coverage = Coverage::of(&suite);
+        say(&covered(if args.requirements {
+            &coverage.requirements
+        } else {
+            &coverage.fault_kinds
+        }));
+        return Ok(Exit::AsExpected);
+    }
     let ids: Vec<&str> = suite.iter().map(|entry| entry.source.id.as_str()).collect();
     let patterns: Vec<Pattern> = args
         .patterns
@@ -33,4 +43,22 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     }
     say(&text);
     Ok(Exit::AsExpected)
+}
+
+/// The id first, then its level, how many scenarios are about it, and what it says.
+fn covered(list: &[Covered]) -> String {
+    let widest = list.iter().map(|one| one.id.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for one in list {
+        let level = one
+            .level
+            .map_or_else(String::new, |level| format!("{:6}  ", level.name()));
+        text.push_str(&format!(
+            "{:widest$}  {level}{:>3}  {}\n",
+            one.id,
+            one.scenarios.len(),
+            one.says
+        ));
+    }
+    text
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod check;
+mod coverage;
 mod files;
 mod list;
 mod output;
@@ -42,6 +43,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Run(args) => run::run(args),
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),
+        Verb::Coverage(args) => coverage::coverage(args),
         Verb::Check(args) => check::check(args),
         Verb::Smoke(args) => smoke::smoke(args),
         Verb::Setup(args) => setup::setup(args),

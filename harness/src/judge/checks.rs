@@ -1,27 +1,37 @@
 //! One check a requirement, from what was found.
 
-use super::{Check, CheckStatus, Violation, receipts::Exercised};
+use super::{
+    Check, CheckStatus, Violation,
+    evidence::{self, Evidence},
+    receipts::Exercised,
+    walk::Walk,
+};
 use crate::{
     contract::{Level, requirement},
     observed::Reply,
 };
-use fake_server::script::model::Plan;
 
 /// The checks of a trial: the scenario's requirements in its order, then whatever else was found broken.
 pub(super) fn checks(
-    plan: &Plan,
+    walk: &Walk<'_>,
     applicable: Result<(), String>,
     exercised: &Exercised,
-    reply: &Reply,
     violations: &[Violation],
 ) -> Vec<Check> {
-    let rest = otherwise(applicable, exercised, reply);
-    let mut checks: Vec<Check> = plan
+    let rest = otherwise(applicable, exercised, &walk.observed.reply);
+    let mut checks: Vec<Check> = walk
+        .plan
         .requirements
         .iter()
         .map(|id| {
             failed(id, violations).unwrap_or_else(|| {
-                let (status, reason) = rest.clone();
+                let (status, reason) = match (&rest.0, evidence::of(id, walk, violations)) {
+                    (CheckStatus::Pass, Evidence::Missing(why)) => (CheckStatus::NotExercised, why),
+                    (CheckStatus::Pass, Evidence::RuledOut(why)) => {
+                        (CheckStatus::NotApplicable, why)
+                    }
+                    _ => rest.clone(),
+                };
                 Check {
                     requirement: id.clone(),
                     level: level(id),

@@ -9,6 +9,7 @@
 pub(crate) mod acceptor;
 pub(crate) mod answer;
 mod checks;
+mod evidence;
 mod expectation;
 mod findings;
 mod output;
@@ -68,10 +69,9 @@ pub fn judge(
     secrets::judge(&walk, &mut findings);
     let exercised = receipts::exercised(&walk, expected);
     let checks = checks::checks(
-        plan,
+        &walk,
         contract::applicable(plan, promises),
         &exercised,
-        &observed.reply,
         &findings.violations,
     );
     Verdict {

@@ -1,0 +1,86 @@
+"""Clients that have not earned a pass, by the name given as the argument.
+
+They talk to the server just enough to be taken for clients: each job begins with a request that carries the key.
+"""
+
+import base64
+import http.client
+import json
+import sys
+import threading
+import urllib.parse
+
+HOW = sys.argv[1]
+OPS = ["execute", "follow", "connect"]
+LOCK = threading.Lock()
+
+
+
+def say(message):
+    with LOCK:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+
+def ask(job, path):
+    """One request with the key; whatever comes back is thrown away."""
+    where = urllib.parse.urlsplit(job["base_url"])
+    connection = http.client.HTTPConnection(where.hostname, where.port, timeout=2)
+    try:
+        connection.request("GET", path, headers={"X-Api-Key": job["api_key"]})
+        return connection.getresponse()
+    except OSError:
+        return None
+
+
+def process(job):
+    return f"/v1/sandboxes/{job['sandbox_id']}/processes/{job.get('process_id', 'proc_none')}"
+
+
+def guess(job):
+    """What a client would say if all had gone well, from the job alone. (A guess that happens to be right is not told apart from knowledge.)"""
+    if job["op"] == "connect":
+        return {"outcome": "ended"}
+    return {"outcome": "exited", "exit_code": 0, "signal": None, "stdout_base64": base64.b64encode(b"guess\n").decode()}
+
+
+def play(job):
+    if HOW == "never-connects":
+        ask(job, "/v1/whoami")
+        return guess(job)
+    if HOW == "always-an-error":
+        ask(job, "/v1/whoami")
+        return {"outcome": "error", "error": {"kind": "other", "message": "it did not work"}}
+    if HOW == "always-timed-out":
+        ask(job, "/v1/whoami")
+        return {"outcome": "timed-out"}
+    if HOW == "peeks":
+        # Connects, reads nothing, leaves, and says what it guesses.
+        ask(job, f"{process(job)}/connect?after={job.get('after', 0)}")
+        return guess(job)
+    raise SystemExit(f"no doctored client is called {HOW}")
+
+
+def answer(job):
+    if job["op"] not in OPS:
+        say({"type": "result", "id": job["id"], "outcome": "error", "error": {"kind": "unsupported", "message": job["op"]}})
+        return
+    say({"type": "result", "id": job["id"], **play(job)})
+
+
+def main():
+    say(
+        {
+            "type": "hello",
+            "protocol": 1,
+            "client": {"name": HOW, "version": "1", "language": "Python"},
+            "capabilities": [*OPS, "resume-stream", "timeout", "cancel", "live-output"],
+        }
+    )
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if message.get("type") == "job":
+            threading.Thread(target=answer, args=(message,), daemon=True).start()
+
+
+main()

@@ -261,31 +261,27 @@ async fn answer(desk: &Desk, request: hyper::Request<Incoming>) -> Response<Full
     desk.place();
     let (parts, incoming) = request.into_parts();
     let asked = request::asked(&parts);
-    let mut told = request::head(&parts);
+    let told = request::head(&parts);
     drop(parts);
-    let arrived = Arc::new(trial.arrive(desk.connection, &told));
+    let arrived = Arc::new(trial.arrive(desk.connection, told));
     desk.slot().busy = Some(Arc::clone(&arrived));
     if let Some(cut) = arrived.arrival.cut {
         delay(arrived.arrival.delay_ms).await;
         return park(desk, arrived, asked, Taken::Cut(cut)).await;
     }
-    match request::body(incoming).await {
-        Body::Whole(body) => {
-            trial.body(arrived.exchange, &body, true);
-            told.body = body.to_vec().into();
-            told.body_complete = true;
-        }
+    let body = match request::body(incoming).await {
+        Body::Whole(body) => body,
         Body::TooLong(body) => {
-            trial.body(arrived.exchange, &body, false);
+            trial.broken_body(arrived.exchange, body);
             return ordinary(desk, &arrived, asked, too_long()).await;
         }
         Body::Broken(body) => {
-            trial.body(arrived.exchange, &body, false);
+            trial.broken_body(arrived.exchange, body);
             return ordinary(desk, &arrived, asked, broken()).await;
         }
-    }
+    };
     let mut changes = trial.changes();
-    let decision = trial.answer(&arrived.arrival, &told);
+    let decision = trial.answer(&arrived, body.into());
     delay(decision.delay_ms).await;
     let mut act = decision.act;
     loop {
@@ -352,14 +348,13 @@ async fn ordinary(
             .headers
             .push(("connection".to_owned(), "close".to_owned()));
     }
-    let shown: &[u8] = if asked.is_head { &[] } else { &answer.body };
-    desk.trial.ordinary(arrived.exchange, &answer, shown);
-    {
-        let mut slot = desk.slot();
-        slot.busy = None;
-        slot.writing = Some(Arc::clone(arrived));
-    }
-    let mut response = Response::new(Full::new(Bytes::from(answer.body)));
+    let shown = if asked.is_head {
+        Vec::new()
+    } else {
+        answer.body.clone()
+    };
+    let body = std::mem::replace(&mut answer.body, shown);
+    let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() =
         StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in &answer.headers {
@@ -370,6 +365,10 @@ async fn ordinary(
             response.headers_mut().append(name, value);
         }
     }
+    desk.trial.ordinary(arrived.exchange, answer);
+    let mut slot = desk.slot();
+    slot.busy = None;
+    slot.writing = Some(Arc::clone(arrived));
     response
 }
 

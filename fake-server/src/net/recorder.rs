@@ -107,10 +107,10 @@ pub(super) enum Note {
 }
 
 /// The body of an ordinary answer.
-pub(super) fn plain(body: &[u8]) -> Note {
+pub(super) const fn plain(body: Vec<u8>) -> Note {
     Note::Bytes {
         what: Payload::Plain,
-        bytes: body.to_vec(),
+        bytes: body,
         framed: true,
         continues: false,
     }
@@ -221,12 +221,22 @@ impl Recorder {
         self.lines[connection as usize - 1].exchanges
     }
 
-    /// The request's body.
-    pub(super) fn body(&mut self, exchange: usize, body: &[u8], complete: bool) {
-        let kept = self.keep(body.len());
-        let request = &mut self.exchanges[exchange].request;
-        request.body = Blob::from(&body[..kept]);
-        request.body_complete = complete;
+    /// The beginning of a request's body that did not come whole.
+    pub(super) fn broken_body(&mut self, exchange: usize, mut body: Vec<u8>) {
+        body.truncate(self.keep(body.len()));
+        self.exchanges[exchange].request.body = body.into();
+    }
+
+    /// Lends the request of an exchange to whoever answers it.
+    pub(super) fn lend(&mut self, exchange: usize) -> Request {
+        std::mem::take(&mut self.exchanges[exchange].request)
+    }
+
+    /// Takes it back with its body, of which is kept what there is room for.
+    pub(super) fn take_back(&mut self, exchange: usize, mut request: Request) {
+        let kept = self.keep(request.body.len());
+        request.body.0.truncate(kept);
+        self.exchanges[exchange].request = request;
     }
 
     /// How many of so many bytes there is room for.
@@ -244,14 +254,14 @@ impl Recorder {
         exchange: usize,
         http10: bool,
         status: u16,
-        reason: &str,
-        headers: &[(String, String)],
+        reason: String,
+        headers: Vec<(String, String)>,
     ) {
         self.exchanges[exchange].entries.push(Entry::Head {
             http10,
             status,
-            reason: reason.to_owned(),
-            headers: headers.to_vec(),
+            reason,
+            headers,
         });
     }
 

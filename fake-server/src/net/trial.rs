@@ -12,7 +12,10 @@ use crate::{
 };
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio::{
     sync::{Notify, mpsc, oneshot, watch},
@@ -39,8 +42,6 @@ pub(super) struct Trial {
 struct State {
     session: Session,
     recorder: Recorder,
-    /// Exchanges of which the session knows that they are over.
-    over: BTreeSet<usize>,
     /// Connections accepted and not closed.
     alive: BTreeSet<u32>,
     /// Connections with nothing under way and nothing unacknowledged.
@@ -67,6 +68,8 @@ pub(super) struct Arrived {
     pub arrival: Arrival,
     /// Its place in the log.
     pub exchange: usize,
+    /// The session knows that it is over.
+    is_over: AtomicBool,
 }
 
 impl Trial {
@@ -87,7 +90,6 @@ impl Trial {
             state: Mutex::new(State {
                 session,
                 recorder: Recorder::new(names, log_limit_bytes),
-                over: BTreeSet::new(),
                 alive: BTreeSet::new(),
                 settled: BTreeSet::new(),
                 refusing: false,
@@ -206,7 +208,7 @@ impl Trial {
     }
 
     /// A request's head is there.
-    pub(super) fn arrive(&self, connection: u32, request: &Request) -> Arrived {
+    pub(super) fn arrive(&self, connection: u32, request: Request) -> Arrived {
         let now = self.now();
         let mut state = self.state();
         let usage = if state.recorder.exchanges_on(connection) == 0 {
@@ -215,42 +217,53 @@ impl Trial {
             crate::script::model::ConnectionUse::Reused
         };
         state.settled.remove(&connection);
-        let arrival = state.session.arrive(request, usage, now / 1000);
+        let arrival = state.session.arrive(&request, usage, now / 1000);
+        let shown = self.is_observed().then(|| request.clone());
         let exchange = state.recorder.arrived(
             connection,
-            request.clone(),
+            request,
             arrival.call,
             arrival.attempt,
             arrival.fault,
             now,
         );
         drop(state);
-        if self.is_observed() {
+        if let Some(request) = shown {
             self.tell(WireEvent::Request {
                 at_us: now,
                 connection,
                 exchange,
                 call: arrival.call,
                 attempt: arrival.attempt,
-                request: request.clone(),
+                request,
                 fault: arrival.fault,
             });
         }
         self.heard.notify_waiters();
-        Arrived { arrival, exchange }
+        Arrived {
+            arrival,
+            exchange,
+            is_over: AtomicBool::new(false),
+        }
     }
 
-    /// The request's body, as far as it came.
-    pub(super) fn body(&self, exchange: usize, body: &[u8], complete: bool) {
-        self.record(|recorder, _| recorder.body(exchange, body, complete));
+    /// The beginning of a request's body that did not come whole.
+    pub(super) fn broken_body(&self, exchange: usize, body: Vec<u8>) {
+        self.record(|recorder, _| recorder.broken_body(exchange, body));
     }
 
-    /// What to do about a whole request.
-    pub(super) fn answer(&self, arrival: &Arrival, request: &Request) -> Decision {
+    /// The request is whole with this body: what to do about it.
+    pub(super) fn answer(&self, arrived: &Arrived, body: Vec<u8>) -> Decision {
         let now_ms = self.now_ms();
         let mut state = self.state();
-        let decision = state.session.answer(arrival, request, now_ms);
+        // The session sees all of the body, the log keeps what it has room for.
+        let mut request = state.recorder.lend(arrived.exchange);
+        request.body = body.into();
+        request.body_complete = true;
+        let decision = state.session.answer(&arrived.arrival, &request, now_ms);
+        state.recorder.take_back(arrived.exchange, request);
         self.publish(state);
+        self.heard.notify_waiters();
         decision
     }
 
@@ -322,7 +335,7 @@ impl Trial {
     pub(super) async fn ending(&self, arrived: &Arrived) -> bool {
         let (closes, due) = {
             let mut state = self.state();
-            if !state.over.insert(arrived.exchange) {
+            if arrived.is_over.swap(true, Ordering::Relaxed) {
                 return false;
             }
             let closes = state.session.close_after(&arrived.arrival);
@@ -366,36 +379,37 @@ impl Trial {
         exchange: usize,
         http10: bool,
         status: u16,
-        reason: &str,
-        headers: &[(String, String)],
+        reason: String,
+        headers: Vec<(String, String)>,
     ) {
-        let now = self.record(|recorder, now| {
+        let what = self.is_observed().then(|| Sent::Head {
+            http10,
+            status,
+            reason: reason.clone(),
+            headers: headers.clone(),
+        });
+        let at_us = self.record(|recorder, now| {
             recorder.head(exchange, http10, status, reason, headers);
             now
         });
-        if self.is_observed() {
+        if let Some(what) = what {
             self.tell(WireEvent::Sent {
-                at_us: now,
+                at_us,
                 exchange,
-                what: Sent::Head {
-                    http10,
-                    status,
-                    reason: reason.to_owned(),
-                    headers: headers.to_vec(),
-                },
+                what,
             });
         }
     }
 
     /// Logs an ordinary answer, which hyper writes; [`Self::placed`] says later that it has left.
-    pub(super) fn ordinary(&self, exchange: usize, answer: &Answer, body: &[u8]) {
-        self.head(
-            exchange,
-            false,
-            answer.status,
-            &answer.reason,
-            &answer.headers,
-        );
+    pub(super) fn ordinary(&self, exchange: usize, answer: Answer) {
+        let Answer {
+            status,
+            reason,
+            headers,
+            body,
+        } = answer;
+        self.head(exchange, false, status, reason, headers);
         if !body.is_empty() {
             self.sent(exchange, vec![(NOWHERE, recorder::plain(body))]);
         }

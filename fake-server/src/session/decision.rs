@@ -17,6 +17,8 @@ pub struct Arrival {
     pub route: super::Route,
     /// Path and query as they stood in the request line.
     pub target: String,
+    /// The same, taken apart.
+    pub parts: super::Target,
     /// The call, if the path is one of the protocol's.
     pub call: Option<Call>,
     /// The nth such call, from 1; 0 if it is no call.

@@ -123,6 +123,7 @@ impl Session {
             index: self.exchanges,
             route,
             target: head.target.clone(),
+            parts: target,
             call,
             attempt,
             fault: fault.map(|fault| fault.number),
@@ -134,24 +135,23 @@ impl Session {
         self.exchanges += 1;
         if cut.is_some() && fault.is_some_and(|fault| faults::takes_effect(&fault.behaviour)) {
             // Nobody will hear what the world says; only that it happened counts.
-            let _ = self.ask(&arrival, &target, head, true, now_ms);
+            let _ = self.ask(&arrival, head, true, now_ms);
         }
         arrival
     }
 
     /// The whole request is there: what to do about it. The world changes here.
     pub fn answer(&mut self, arrival: &Arrival, request: &Request, now_ms: u64) -> Decision {
-        let target = target(&request.target);
         let plan = Arc::clone(&self.plan);
         let fault = fault_of(&plan, arrival);
         let effect = fault.is_none_or(|fault| faults::takes_effect(&fault.behaviour));
         let needed = fault.is_none_or(needs_world);
         let said = if effect || needed {
-            Some(self.ask(arrival, &target, request, effect, now_ms))
+            Some(self.ask(arrival, request, effect, now_ms))
         } else {
             None
         };
-        let act = self.act(arrival, cursor(&target).unwrap_or(0), said, effect);
+        let act = self.act(arrival, cursor(&arrival.parts).unwrap_or(0), said, effect);
         Decision {
             call: arrival.call,
             attempt: arrival.attempt,
@@ -256,14 +256,13 @@ impl Session {
     fn ask(
         &mut self,
         arrival: &Arrival,
-        target: &Target,
         request: &Request,
         effect: bool,
         now_ms: u64,
     ) -> Result<Reply, Problem> {
         let ask = Ask {
             route: &arrival.route,
-            query: &target.query,
+            query: &arrival.parts.query,
             body: &request.body,
             now_ms,
             by: Some(arrival.index),

@@ -62,7 +62,7 @@ pub(super) fn exec(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
         },
         "exec_ms": 1.5,
     });
-    Ok(Reply::data(200, data))
+    Ok(Reply::data(200, &data))
 }
 
 /// A shell's way to tell a signal by a code.
@@ -115,7 +115,7 @@ pub(super) fn put_file(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem
     let path = absolute_path(ask)?;
     files.insert(path.to_owned(), ask.body.to_vec());
     let data = json!({ "bytes": ask.body.len(), "path": path });
-    Ok(Reply::data(200, data))
+    Ok(Reply::data(200, &data))
 }
 
 pub(super) fn get_file(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -142,11 +142,14 @@ fn absolute_path<'a>(ask: Ask<'a>) -> Result<&'a str, Problem> {
 
 pub(super) fn shapes(ask: Ask<'_>) -> Result<Reply, Problem> {
     let (limit, offset) = paging(ask)?;
-    Ok(Reply::data(200, page(catalog::shape_rows(), limit, offset)))
+    Ok(Reply::data(
+        200,
+        &page(catalog::shape_rows(), limit, offset),
+    ))
 }
 
 pub(super) fn rootfs() -> Reply {
-    Reply::data(200, catalog::rootfs())
+    Reply::data(200, &catalog::rootfs())
 }
 
 pub(super) fn whoami(world: &World, ask: Ask<'_>) -> Reply {
@@ -163,13 +166,16 @@ pub(super) fn whoami(world: &World, ask: Ask<'_>) -> Reply {
         "other": states.len() - running - paused,
         "total": states.len(),
     });
-    Reply::data(200, json!({ "user_id": USER, "stats": stats }))
+    Reply::data(200, &json!({ "user_id": USER, "stats": stats }))
 }
 
 pub(super) fn healthz() -> Reply {
-    Reply::data(200, json!({ "up": true }))
+    Reply::data(200, &json!({ "up": true }))
 }
 
 pub(super) fn readyz() -> Reply {
-    Reply::data(200, json!({ "ready": true, "scheduler_last_ok_ms_ago": 0 }))
+    Reply::data(
+        200,
+        &json!({ "ready": true, "scheduler_last_ok_ms_ago": 0 }),
+    )
 }

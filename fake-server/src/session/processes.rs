@@ -32,7 +32,7 @@ pub(super) fn create(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
         read => read?,
     };
     let process = world.create_process(ask.sandbox(), request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(201, to_json(&process.view_of_creation())))
+    Ok(Reply::data(201, &process.view_of_creation()))
 }
 
 pub(super) fn list(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -41,12 +41,12 @@ pub(super) fn list(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
         .iter_mut()
         .map(|process| to_json(&process.view(ask.now_ms)))
         .collect();
-    Ok(Reply::data(200, json!({ "processes": views })))
+    Ok(Reply::data(200, &json!({ "processes": views })))
 }
 
 pub(super) fn get(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let process = world.process(ask.sandbox(), ask.process(), ask.now_ms)?;
-    Ok(Reply::data(200, to_json(&process.view(ask.now_ms))))
+    Ok(Reply::data(200, &process.view(ask.now_ms)))
 }
 
 pub(super) fn connect(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -66,7 +66,7 @@ pub(super) fn input(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let process = world.process(ask.sandbox(), ask.process(), ask.now_ms)?;
     requests::read_input(ask.body)?;
     let number = process.input(ask.now_ms)?;
-    Ok(Reply::data(200, json!({ "input_seq": number })))
+    Ok(Reply::data(200, &json!({ "input_seq": number })))
 }
 
 pub(super) fn close_stdin(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -155,7 +155,7 @@ pub(super) fn resume(
         },
     };
     Ok(if reached {
-        Reply::data(200, to_json(&process.view(now_ms)))
+        Reply::data(200, &process.view(now_ms))
     } else {
         Reply::Wait {
             until_ms,

@@ -141,14 +141,10 @@ fn draft_of(said: Result<Reply, Problem>) -> Draft {
             status,
             data,
             headers,
-        }) => {
-            let (status, body) = reply::success(status, data);
-            headers
-                .into_iter()
-                .fold(Draft::json(status, &body), |draft, (name, value)| {
-                    draft.with(name, &value)
-                })
-        }
+        }) => headers.into_iter().fold(
+            Draft::typed(status, "application/json", envelope::success_text(&data)),
+            |draft, (name, value)| draft.with(name, &value),
+        ),
         Ok(Reply::Bytes(body)) => Draft::typed(200, "application/octet-stream", body),
         Ok(Reply::Stream {
             body,
@@ -182,12 +178,10 @@ fn changed(
 ) -> Draft {
     let (status, data) = match said {
         Some(Ok(Reply::Data { status, data, .. })) => (status, data),
-        _ => (200, Value::Null),
+        _ => (200, String::new()),
     };
-    let mut fields = match data {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    };
+    // Data that is no object has no fields to change: it is replaced by one.
+    let mut fields: Map<String, Value> = serde_json::from_str(&data).unwrap_or_default();
     for (key, value) in with {
         fields.insert(key.clone(), value.clone());
     }

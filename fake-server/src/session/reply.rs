@@ -2,9 +2,10 @@
 
 use super::{Endpoint, Follow, RawBody, Route, decision::Goal, others, processes, sandboxes};
 use crate::{
-    wire::{Call, Problem, envelope},
+    wire::{Call, Problem, view::to_text},
     world::World,
 };
+use serde::Serialize;
 use serde_json::Value;
 
 /// A call, as the world hears it.
@@ -54,7 +55,8 @@ pub(super) enum Reply {
     /// A success envelope.
     Data {
         status: u16,
-        data: Value,
+        /// JSON text.
+        data: String,
         headers: Vec<(&'static str, String)>,
     },
     /// Plain bytes.
@@ -74,27 +76,22 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    pub(super) const fn data(status: u16, data: Value) -> Self {
+    pub(super) fn data(status: u16, data: &impl Serialize) -> Self {
         Self::Data {
             status,
-            data,
+            data: to_text(data),
             headers: Vec::new(),
         }
     }
 
     pub(super) fn ok() -> Self {
-        Self::data(200, serde_json::json!({ "ok": true }))
+        Self::data(200, &serde_json::json!({ "ok": true }))
     }
 }
 
 /// A problem as status and body.
 pub(super) fn refusal(problem: &Problem) -> (u16, Value) {
     (problem.status(), problem.envelope())
-}
-
-/// A success as status and body.
-pub(super) fn success(status: u16, data: Value) -> (u16, Value) {
-    (status, envelope::success(data))
 }
 
 /// Asks the world. `authorised` says whether the request carries the key.

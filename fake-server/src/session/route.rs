@@ -187,6 +187,9 @@ fn sandboxes(method: &str, path: &[&str]) -> Route {
 
 /// Decodes `%xx`; what is no such triple stays, what is no UTF-8 becomes U+FFFD.
 fn percent_decode(text: &str, plus_is_space: bool) -> String {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
+        return text.to_owned();
+    }
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

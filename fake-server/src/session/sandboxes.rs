@@ -7,14 +7,14 @@ use crate::{
         fields::query_integer,
         limits,
         requests::{CreateSandbox, Fork, PatchSandbox, read_disk_mib},
-        view::{page, to_json},
+        view::{page, to_json, to_text},
     },
     world::{
         State, World,
         sandbox::{Accepted, Sandbox},
     },
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub(super) fn create(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let request = match CreateSandbox::read(ask.body) {
@@ -22,7 +22,7 @@ pub(super) fn create(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
         read => read?,
     };
     let sandbox = world.create_sandbox(request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(200, view(sandbox, sandbox.shown())))
+    Ok(Reply::data(200, &sandbox.view(sandbox.shown())))
 }
 
 fn plainest() -> CreateSandbox {
@@ -42,7 +42,7 @@ fn plainest() -> CreateSandbox {
 pub(super) fn get(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let sandbox = world.sandbox(ask.sandbox(), ask.now_ms)?;
     let state = sandbox.poll(ask.now_ms);
-    Ok(Reply::data(200, view(sandbox, state)))
+    Ok(Reply::data(200, &sandbox.view(state)))
 }
 
 pub(super) fn list(world: &World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -64,9 +64,9 @@ pub(super) fn list(world: &World, ask: Ask<'_>) -> Result<Reply, Problem> {
             None => sandbox.shown() != State::Destroyed,
             Some(wanted) => wanted.contains(&sandbox.shown()),
         })
-        .map(|sandbox| view(sandbox, sandbox.shown()))
+        .map(|sandbox| to_json(&sandbox.view(sandbox.shown())))
         .collect();
-    Ok(Reply::data(200, page(rows, limit, offset)))
+    Ok(Reply::data(200, &page(rows, limit, offset)))
 }
 
 /// `limit` and `offset`, with defaults and the clamp.
@@ -86,7 +86,7 @@ pub(super) fn patch(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let sandbox = world.sandbox(ask.sandbox(), ask.now_ms)?;
     let patch = PatchSandbox::read(ask.body)?;
     sandbox.patch(patch);
-    Ok(Reply::data(200, view(sandbox, sandbox.shown())))
+    Ok(Reply::data(200, &sandbox.view(sandbox.shown())))
 }
 
 pub(super) fn delete(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -98,7 +98,7 @@ pub(super) fn delete(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
         Accepted::Already(state) => (200, state),
     };
     let data = json!({ "id": sandbox.id(), "status": state.name() });
-    Ok(Reply::data(status, data))
+    Ok(Reply::data(status, &data))
 }
 
 pub(super) fn pause(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -115,10 +115,10 @@ pub(super) fn resume(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
 
 fn changed(sandbox: &Sandbox, accepted: Accepted, poll_after: bool) -> Reply {
     match accepted {
-        Accepted::Already(state) => Reply::data(200, view(sandbox, state)),
+        Accepted::Already(state) => Reply::data(200, &sandbox.view(state)),
         Accepted::Begun(state) => Reply::Data {
             status: 202,
-            data: view(sandbox, state),
+            data: to_text(&sandbox.view(state)),
             headers: if poll_after {
                 vec![("x-poll-after", "1".to_owned())]
             } else {
@@ -134,7 +134,7 @@ pub(super) fn fork(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
         read => read?,
     };
     let child = world.fork(ask.sandbox(), request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(201, view(child, child.shown())))
+    Ok(Reply::data(201, &child.view(child.shown())))
 }
 
 pub(super) fn resize(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -142,9 +142,5 @@ pub(super) fn resize(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
     let disk_mib = read_disk_mib(ask.body)?;
     sandbox.grow(disk_mib)?;
     let data = json!({ "id": sandbox.id(), "disk_mib": disk_mib });
-    Ok(Reply::data(200, data))
-}
-
-fn view(sandbox: &Sandbox, state: State) -> Value {
-    to_json(&sandbox.view(state))
+    Ok(Reply::data(200, &data))
 }

@@ -249,8 +249,13 @@ impl Player<'_> {
             headers,
             ..
         } = head;
-        self.trial
-            .head(self.arrived.exchange, *http10, *status, reason, headers);
+        self.trial.head(
+            self.arrived.exchange,
+            *http10,
+            *status,
+            reason.clone(),
+            headers.clone(),
+        );
     }
 
     async fn pieces(&mut self, pieces: impl Iterator<Item = Piece>) -> Result<Close, Stop> {

@@ -1,6 +1,7 @@
 //! A server in a process of its own: this program again, as the fake server or as the peer.
 
 use crate::{peer, plans};
+use bytes::Bytes;
 use fake_server::net::{Options, Server, Transport};
 use std::{
     io::{BufRead as _, BufReader, Error, Read as _, Write as _},
@@ -46,10 +47,15 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts one and waits until it listens. `frames` 0 is the ticking process.
-    pub(crate) fn start(kind: Kind, frames: u64) -> Result<Self, Error> {
+    /// Starts one and waits until it listens.
+    pub(crate) fn start(kind: Kind, plan: &str) -> Result<Self, Error> {
+        Self::start_with(kind, plan, "{}")
+    }
+
+    /// The same; `json` is what the peer answers where it streams nothing.
+    pub(crate) fn start_with(kind: Kind, plan: &str, json: &str) -> Result<Self, Error> {
         let mut process = Command::new(std::env::current_exe()?)
-            .args(["serve", kind.name(), &frames.to_string()])
+            .args(["serve", kind.name(), plan, json])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -74,9 +80,9 @@ impl Child {
     }
 
     /// Starts one and measures from the start of the process to its first answer.
-    pub(crate) fn timed(kind: Kind, frames: u64) -> Result<(Self, Duration), Error> {
+    pub(crate) fn timed(kind: Kind) -> Result<(Self, Duration), Error> {
         let began = Instant::now();
-        let child = Self::start(kind, frames)?;
+        let child = Self::start(kind, "10")?;
         let mut socket = TcpStream::connect(child.address)?;
         socket.write_all(child.get("/healthz").as_bytes())?;
         let mut answer = [0; 12];
@@ -140,17 +146,14 @@ impl Drop for Child {
 }
 
 /// Serves until the parent is gone.
-pub(crate) fn serve(kind: Kind, frames: u64) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn serve(kind: Kind, plan: &str, json: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let plan = Arc::new(plans::named(plan)?);
+    let json = Bytes::copy_from_slice(json.as_bytes());
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let plan = Arc::new(if frames == 0 {
-            plans::ticking()
-        } else {
-            plans::frames(frames)
-        });
         let options = Options {
             transport: Transport::Tcp,
             ..Options::default()
@@ -168,7 +171,7 @@ pub(crate) fn serve(kind: Kind, frames: u64) -> Result<(), Box<dyn std::error::E
                 Some(server)
             }
             Kind::Peer => {
-                let address = peer::start(plan).await?;
+                let address = peer::start(plan, json).await?;
                 println!("{address} no-key /v1/sandboxes/one /connect");
                 None
             }

@@ -1,9 +1,9 @@
 //! How fast is the fake server? Every figure is a ratio against a plain hyper server (`peer.rs`) that does the
 //! least that hyper needs for the same bytes, measured in alternating rounds of the same run, each server in a
-//! process of its own. Machines drift; ratios hold.
+//! process of its own. Machines drift; ratios hold. `docs/benchmarks.md` says what each row means.
 //!
-//!     cargo run --release -p fake-server --example bench            about a minute
-//!     cargo run --release -p fake-server --example bench -- --short a few seconds, to see that it runs
+//!     cargo run --release -p fake-server --example bench             about a minute
+//!     cargo run -p fake-server --example bench -- --short            a few seconds, to see that it runs
 
 #![expect(
     clippy::disallowed_methods,
@@ -18,12 +18,13 @@ mod requests;
 mod stream;
 
 use child::{Child, Kind};
-use std::time::Duration;
+use std::{io::Error, time::Duration};
 
 /// How much is measured.
 #[derive(Clone, Copy)]
 struct Size {
     rounds: usize,
+    starts: usize,
     frames: u64,
     json: Duration,
     streams: &'static [usize],
@@ -31,27 +32,29 @@ struct Size {
 }
 
 const FULL: Size = Size {
-    rounds: 5,
+    rounds: 7,
+    starts: 21,
     frames: 1_000_000,
-    json: Duration::from_secs(2),
+    json: Duration::from_secs(1),
     streams: &[1_000, 5_000],
     watch: Duration::from_secs(8),
 };
 
 const SHORT: Size = Size {
     rounds: 1,
-    frames: 50_000,
+    starts: 3,
+    frames: 20_000,
     json: Duration::from_millis(200),
-    streams: &[100],
-    watch: Duration::from_secs(2),
+    streams: &[50],
+    watch: Duration::from_millis(1_500),
 };
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let [mode, kind, frames] = &args[..]
+    if let [mode, kind, plan, json] = &args[..]
         && mode == "serve"
     {
-        return child::serve(Kind::from_name(kind), frames.parse()?);
+        return child::serve(Kind::from_name(kind), plan, json);
     }
     let size = if args.iter().any(|arg| arg == "--short") {
         SHORT
@@ -60,13 +63,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     if cfg!(debug_assertions) {
-        println!(
-            "(a build without optimisation: the figures say nothing, only that the benchmark runs)"
-        );
+        println!("(a build without optimisation: the figures only say that the benchmark runs)");
     }
     println!(
-        "{:<58} {:>12} {:>12} {:>8}",
-        "", "fake-server", "plain hyper", "ratio"
+        "{:<53} {:>11} {:>11} {:>6}   {}",
+        "medians", "fake-server", "plain hyper", "ratio", "ratios of the rounds"
     );
     startup(size)?;
     one_stream(size)?;
@@ -78,72 +79,79 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Process start to first answer.
-fn startup(size: Size) -> Result<(), Box<dyn std::error::Error>> {
+fn startup(size: Size) -> Result<(), Error> {
     let mut times = [Vec::new(), Vec::new()];
-    for _ in 0..size.rounds.max(2) * 3 {
+    for _ in 0..size.starts {
         for (kind, times) in Kind::BOTH.into_iter().zip(&mut times) {
-            let (_child, took) = Child::timed(kind, 10)?;
+            let (_child, took) = Child::timed(kind)?;
             times.push(took.as_secs_f64() * 1e3);
         }
     }
-    let [ours, theirs] = times.map(median);
-    row(
-        "process start to first answer, ms (less is better)",
-        ours,
-        theirs,
-        ours / theirs,
-    );
+    row("process start to first answer, ms", &times[0], &times[1]);
     Ok(())
 }
 
-/// One connection, one HTTP chunk a frame; the wire log is on.
-fn one_stream(size: Size) -> Result<(), Box<dyn std::error::Error>> {
-    let children = Kind::BOTH.map(|kind| Child::start(kind, size.frames));
-    let mut rates = [Vec::new(), Vec::new()];
+/// One connection, one HTTP chunk a frame; the wire log is on. Once as it is, once under a fault that meets the
+/// last frame.
+fn one_stream(size: Size) -> Result<(), Error> {
+    let frames = size.frames;
+    let ours = Child::start(Kind::Ours, &frames.to_string())?;
+    let armed = Child::start(Kind::Ours, &format!("armed-{frames}"))?;
+    let peer = Child::start(Kind::Peer, &frames.to_string())?;
+    let mut rates = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..size.rounds {
-        for (child, rates) in children.iter().zip(&mut rates) {
-            let child = child.as_ref().map_err(|error| error.to_string())?;
-            rates.push(stream::frames_a_second(child, size.frames)? / 1e6);
+        for (child, rates) in [&ours, &armed, &peer].into_iter().zip(&mut rates) {
+            rates.push(stream::frames_a_second(child, frames)? / 1e6);
         }
     }
-    let [ours, theirs] = rates.map(median);
-    row(
-        &format!(
-            "one stream of {} frames, million frames a second",
-            size.frames
-        ),
-        ours,
-        theirs,
-        ours / theirs,
-    );
+    let [ours, armed, peer] = rates;
+    let words = format!("one stream of {frames} frames, million a second");
+    row(&words, &ours, &peer);
+    row("  the same, a fault armed for the last", &armed, &peer);
     Ok(())
 }
 
 /// 64 keep-alive connections asking for a sandbox; the wire log is on.
-fn small_json(size: Size) -> Result<(), Box<dyn std::error::Error>> {
+fn small_json(size: Size) -> Result<(), Error> {
+    let body = requests::body(&Child::start(Kind::Ours, "10")?)?;
     let mut rates = [Vec::new(), Vec::new()];
     for _ in 0..size.rounds {
         for (kind, rates) in Kind::BOTH.into_iter().zip(&mut rates) {
             // A fresh server a round: the log of millions of requests is no part of a trial.
-            let child = Child::start(kind, 10)?;
+            let child = Child::start_with(kind, "10", &body)?;
             rates.push(requests::a_second(&child, 64, size.json)? / 1e3);
         }
     }
-    let [ours, theirs] = rates.map(median);
-    row(
-        "small JSON answers on 64 connections, thousand a second",
-        ours,
-        theirs,
-        ours / theirs,
+    let words = format!(
+        "JSON of {} bytes, 64 connections, thousand a second",
+        body.len()
     );
+    row(&words, &rates[0], &rates[1]);
     Ok(())
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn row(what: &str, ours: f64, theirs: f64, ratio: f64) {
-    println!("{what:<58} {ours:>12.2} {theirs:>12.2} {ratio:>8.2}");
+/// Prints the medians of both, and the median and range of the ratios of each round's two figures.
+fn row(what: &str, ours: &[f64], theirs: &[f64]) {
+    let ratios: Vec<f64> = ours
+        .iter()
+        .zip(theirs)
+        .filter(|(_, theirs)| **theirs > 0.0)
+        .map(|(ours, theirs)| ours / theirs)
+        .collect();
+    let (ours, theirs) = (median(ours), median(theirs));
+    let lowest = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = ratios.iter().copied().fold(0.0, f64::max);
+    let ratio = median(&ratios);
+    let shown = match ratios.len() {
+        0 => "     -".to_owned(),
+        1 => format!("{ratio:>6.2}"),
+        _ => format!("{ratio:>6.2}   {lowest:.2} to {highest:.2}"),
+    };
+    println!("{what:<53} {ours:>11.2} {theirs:>11.2} {shown}");
 }

@@ -28,16 +28,17 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
-pub(crate) async fn start(plan: Arc<Plan>) -> io::Result<SocketAddr> {
+/// Listens. `json` is the body of every answer that is no stream.
+pub(crate) async fn start(plan: Arc<Plan>, json: Bytes) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
             let _ = socket.set_nodelay(true);
-            let plan = Arc::clone(&plan);
+            let (plan, json) = (Arc::clone(&plan), json.clone());
             tokio::spawn(async move {
                 let service = service_fn(move |request| {
-                    let answer = answer(&request, &plan);
+                    let answer = answer(&request, &plan, &json);
                     async move { Ok::<_, Infallible>(answer) }
                 });
                 let _ = http1::Builder::new()
@@ -49,10 +50,11 @@ pub(crate) async fn start(plan: Arc<Plan>) -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// As long as our own answer for a sandbox.
-const SANDBOX: &str = r#"{"status":"success","data":{"id":"sb-01k5000000000000000000000","status":"running","ip":"10.0.0.2","vcpu":1,"mem_mib":1024,"disk_mib":10240,"created_at":"2026-01-01T00:00:00Z","ingress_enabled":false,"spawn_ms":1.0,"shape":"s-1vcpu-1gb","rootfs":"devbox:1","region":"us","egress":[],"envs":[],"ssh_pubkeys":[]}}"#;
-
-fn answer(request: &Request<Incoming>, plan: &Arc<Plan>) -> Response<BoxBody<Bytes, Infallible>> {
+fn answer(
+    request: &Request<Incoming>,
+    plan: &Arc<Plan>,
+    json: &Bytes,
+) -> Response<BoxBody<Bytes, Infallible>> {
     if request.uri().path() == "/connect" {
         let body = Lines {
             plan: Arc::clone(plan),
@@ -62,7 +64,7 @@ fn answer(request: &Request<Incoming>, plan: &Arc<Plan>) -> Response<BoxBody<Byt
         };
         return Response::new(body.boxed());
     }
-    Response::new(Full::new(Bytes::from_static(SANDBOX.as_bytes())).boxed())
+    Response::new(Full::new(json.clone()).boxed())
 }
 
 /// A body frame a line, encoded as it is asked for.

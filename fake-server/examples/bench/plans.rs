@@ -6,8 +6,30 @@ use fake_server::{
     wire::{Blob, StreamName},
 };
 
+/// A plan by its name: `ticking`, a number of frames, or `armed-` and a number of frames.
+pub(crate) fn named(name: &str) -> Result<Plan, Box<dyn std::error::Error>> {
+    Ok(match name.strip_prefix("armed-") {
+        Some(count) => armed(count.parse()?),
+        None if name == "ticking" => ticking(),
+        None => frames(name.parse()?),
+    })
+}
+
+/// The same frames under a fault that waits for the last of them, which is changed.
+fn armed(count: u64) -> Plan {
+    let mut plan = frames(count);
+    let fault = parse(&format!(
+        "op = \"follow\"\n[process]\noutput = [{{ repeat = {count}, stdout = \"x\" }}]\n\
+         [[fault]]\non = \"connect\"\nattempt = \"every\"\nstream = [{{ send = \"1..{}\" }}, \
+         {{ send = {count}, with = {{ stream = \"stderr\" }} }}, {{ send = \"exit\" }}, {{ end = \"chunk\" }}]\n",
+        count - 1
+    ));
+    plan.faults = fault.faults;
+    plan
+}
+
 /// A process with so many frames of about 104 bytes a line.
-pub(crate) fn frames(count: u64) -> Plan {
+fn frames(count: u64) -> Plan {
     let mut plan =
         parse("op = \"follow\"\n[process]\noutput = [{ stdout = \"x\" }]\njournal = \"1GiB\"\n");
     plan.truth.frames = (1..=count)
@@ -22,7 +44,7 @@ pub(crate) fn frames(count: u64) -> Plan {
 }
 
 /// A process that writes a frame a second while it is watched, for an hour.
-pub(crate) fn ticking() -> Plan {
+fn ticking() -> Plan {
     let mut plan = parse(
         "op = \"follow\"\n[process]\noutput = [{ stdout = \"x\" }]\nlive = true\nexit = \"never\"\n",
     );

@@ -1,12 +1,36 @@
 //! Small JSON answers over keep-alive connections, each with one request under way.
 
 use crate::child::Child;
-use std::{io::Error, sync::Arc, time::Duration};
+use std::{
+    io::{Error, Read as _, Write as _},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
     time::Instant,
 };
+
+/// The body of one answer.
+pub(crate) fn body(child: &Child) -> Result<String, Error> {
+    let mut socket = std::net::TcpStream::connect(child.address)?;
+    socket.write_all(child.get(&child.sandbox).as_bytes())?;
+    let (mut have, mut buffer) = (0, vec![0; 4096]);
+    loop {
+        match socket.read(&mut buffer[have..])? {
+            0 => return Err(Error::other("no whole answer within 4 KiB")),
+            read => have += read,
+        }
+        if whole(&buffer[..have])?.is_some_and(|length| have >= length) {
+            break;
+        }
+    }
+    let text = String::from_utf8_lossy(&buffer[..have]).into_owned();
+    text.split_once("\r\n\r\n")
+        .map(|(_, body)| body.to_owned())
+        .ok_or_else(|| Error::other("an answer without a body"))
+}
 
 /// Answers a second.
 pub(crate) fn a_second(child: &Child, connections: usize, during: Duration) -> Result<f64, Error> {

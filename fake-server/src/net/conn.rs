@@ -54,7 +54,7 @@ async fn converse(trial: &Arc<Trial>, connection: u32, mut wire: Wire) {
             arrived,
             asked,
             act,
-        } = parked;
+        } = *parked;
         match act {
             Taken::Raw(answer) => {
                 let kept = writer::play(trial, connection, &arrived, asked, *answer, taken).await;
@@ -99,7 +99,7 @@ struct Desk {
 #[derive(Default)]
 struct Slot {
     /// Waits for the connection to be taken over.
-    parked: Option<Parked>,
+    parked: Option<Box<Parked>>,
     /// The exchange whose ordinary answer hyper is writing.
     writing: Option<Arc<Arrived>>,
     /// The exchange that the service is busy with.
@@ -138,14 +138,14 @@ enum Turn {
     /// An ordinary answer has left.
     Answered,
     /// The parked decision takes over.
-    TakeOver(Parked),
+    TakeOver(Box<Parked>),
     /// hyper is done with it.
     Done(hyper::Result<()>),
 }
 
 /// Lets hyper read requests and write ordinary answers until the connection is to be taken over.
 /// `None`: it is closed.
-async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Parked, Wire)> {
+async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Box<Parked>, Wire)> {
     let desk = Arc::new(Desk {
         trial: Arc::clone(trial),
         connection,
@@ -322,10 +322,12 @@ async fn park(
     {
         let mut slot = desk.slot();
         slot.busy = None;
-        slot.parked = Arc::into_inner(arrived).map(|arrived| Parked {
-            arrived,
-            asked,
-            act,
+        slot.parked = Arc::into_inner(arrived).map(|arrived| {
+            Box::new(Parked {
+                arrived,
+                asked,
+                act,
+            })
         });
     }
     std::future::pending().await

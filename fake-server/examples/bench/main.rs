@@ -66,8 +66,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("(a build without optimisation: the figures only say that the benchmark runs)");
     }
     println!(
-        "{:<53} {:>11} {:>11} {:>6}   {}",
-        "medians", "fake-server", "plain hyper", "ratio", "ratios of the rounds"
+        "{:<53} {:>11} {:>11} {:>6}   ratios of the rounds",
+        "medians", "fake-server", "plain hyper", "ratio"
     );
     startup(size)?;
     one_stream(size)?;

@@ -28,7 +28,7 @@ pub struct WireLog {
     pub refusals: Vec<Refusal>,
     /// What exists at the end.
     pub ledger: Vec<LedgerEntry>,
-    /// Body bytes that were not kept because the log's limit was reached.
+    /// Bytes of bodies and headers that were not kept because the log's limit was reached.
     pub dropped_bytes: u64,
 }
 

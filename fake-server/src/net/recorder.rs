@@ -22,7 +22,10 @@ pub(super) struct Recorder {
     exchanges: Vec<Told>,
     trap: Vec<TrapRequest>,
     refusals: Vec<Refusal>,
+    /// What is left for bodies, bytes.
     room: u64,
+    /// What is left for headers, bytes. Apart, so that a trial's large bodies cost no headers.
+    head_room: u64,
     dropped: u64,
 }
 
@@ -125,6 +128,7 @@ impl Recorder {
             trap: Vec::new(),
             refusals: Vec::new(),
             room: limit_bytes,
+            head_room: limit_bytes,
             dropped: 0,
         }
     }
@@ -224,7 +228,10 @@ impl Recorder {
     /// The beginning of a request's body that did not come whole.
     pub(super) fn broken_body(&mut self, exchange: usize, mut body: Vec<u8>) {
         body.truncate(self.keep(body.len()));
-        self.exchanges[exchange].request.body = body.into();
+        let request = &mut self.exchanges[exchange].request;
+        request.body = body.into();
+        let headers = std::mem::take(&mut request.headers);
+        self.exchanges[exchange].request.headers = self.keep_headers(headers);
     }
 
     /// Lends the request of an exchange to whoever answers it.
@@ -236,7 +243,24 @@ impl Recorder {
     pub(super) fn take_back(&mut self, exchange: usize, mut request: Request) {
         let kept = self.keep(request.body.len());
         request.body.0.truncate(kept);
+        request.headers = self.keep_headers(request.headers);
         self.exchanges[exchange].request = request;
+    }
+
+    /// All of the headers, or none if there is no room.
+    fn keep_headers(&mut self, headers: Vec<(String, String)>) -> Vec<(String, String)> {
+        let bytes = headers
+            .iter()
+            // usize is at most 64 bits wide.
+            .map(|(name, value)| (name.len() + value.len()) as u64)
+            .sum();
+        if let Some(left) = self.head_room.checked_sub(bytes) {
+            self.head_room = left;
+            headers
+        } else {
+            self.dropped += bytes;
+            Vec::new()
+        }
     }
 
     /// How many of so many bytes there is room for.
@@ -257,6 +281,7 @@ impl Recorder {
         reason: String,
         headers: Vec<(String, String)>,
     ) {
+        let headers = self.keep_headers(headers);
         self.exchanges[exchange].entries.push(Entry::Head {
             http10,
             status,
@@ -591,4 +616,30 @@ fn arrived<T: Copy>(marks: &[(T, u64)], acked: u64) -> Option<T> {
         .rev()
         .find(|(_, place)| *place <= acked)
         .map(|(mark, _)| *mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_and_headers_are_kept_up_to_the_limit_each_and_counted_beyond() {
+        let mut recorder = Recorder::new(Names::default(), 10);
+        let connection = recorder.accepted(0);
+        for (body, kept) in [("12345678", "12345678"), ("12345678", "12")] {
+            let request = Request {
+                headers: vec![("name".to_owned(), "text".to_owned())],
+                body: Blob::from(body),
+                ..Request::default()
+            };
+            let exchange = recorder.arrived(connection, request, None, 0, None, 0);
+            let lent = recorder.lend(exchange);
+            assert_eq!(lent.headers.len(), 1, "the session sees them all");
+            recorder.take_back(exchange, lent);
+            let request = &recorder.exchanges[exchange].request;
+            assert_eq!(request.body, Blob::from(kept));
+            assert_eq!(request.headers.len(), usize::from(exchange == 0));
+        }
+        assert_eq!(recorder.log(Vec::new()).dropped_bytes, 6 + 8);
+    }
 }

@@ -6,6 +6,7 @@
 //! No IO, no clock; the only randomness comes from the seed of [`Scenario::plan`].
 
 mod build;
+mod cuts;
 pub mod describe;
 pub mod expand;
 mod faithful;

@@ -334,8 +334,8 @@ macro_rules! table {
     ) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug, Default, PartialEq)]
-        pub(super) struct $name {
-            $( $(#[doc = $field_doc])* pub(super) $field: Option<$crate::script::read::At<$type>>, )+
+        pub(in crate::script) struct $name {
+            $( $(#[doc = $field_doc])* pub(in crate::script) $field: Option<$crate::script::read::At<$type>>, )+
         }
 
         impl $crate::script::read::Table for $name {

@@ -1,10 +1,12 @@
 //! From raw tables to a plan: every rule that one value alone cannot break.
 
+mod answer;
 mod attempts;
 mod expect;
 mod fault;
 mod job;
 mod steps;
+mod together;
 mod truth;
 
 use super::{

@@ -403,3 +403,17 @@ fn the_control_is_the_same_without_faults_and_expectation() {
     assert!(control.faults.is_empty() && control.expect.trap.is_none());
     assert_eq!((control.truth, control.id), (plan.truth, plan.id));
 }
+
+#[test]
+fn line_ends_of_windows_and_a_byte_order_mark_change_nothing() {
+    let text = format!("{HEAD}[process]\noutput = [\n  {{ stdout = \"one\\n\" }},\n]\n");
+    let plain = read(&text).expect("a right file").plan(0, 1);
+    let windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    assert_eq!(read(&windows).expect("the same file").plan(0, 1), plain);
+    let wrong = read(&windows.replace("stdout", "stdot")).expect_err("a slip");
+    let places: Vec<_> = wrong
+        .iter()
+        .map(|mistake| (mistake.line(), mistake.column()))
+        .collect();
+    assert_eq!(places, [(Some(5), Some(5))]);
+}

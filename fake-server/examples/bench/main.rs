@@ -78,16 +78,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Process start to first answer.
+/// Process start to first answer, and what memory it takes until then.
 fn startup(size: Size) -> Result<(), Error> {
     let mut times = [Vec::new(), Vec::new()];
+    let mut memory = [Vec::new(), Vec::new()];
     for _ in 0..size.starts {
-        for (kind, times) in Kind::BOTH.into_iter().zip(&mut times) {
-            let (_child, took) = Child::timed(kind)?;
-            times.push(took.as_secs_f64() * 1e3);
+        for (at, kind) in Kind::BOTH.into_iter().enumerate() {
+            let (child, took) = Child::timed(kind)?;
+            times[at].push(took.as_secs_f64() * 1e3);
+            memory[at].push(child.resident_kib()? as f64 / 1024.0);
         }
     }
     row("process start to first answer, ms", &times[0], &times[1]);
+    row("  memory of that process, MiB", &memory[0], &memory[1]);
     Ok(())
 }
 
@@ -99,15 +102,19 @@ fn one_stream(size: Size) -> Result<(), Error> {
     let armed = Child::start(Kind::Ours, &format!("armed-{frames}"))?;
     let peer = Child::start(Kind::Peer, &frames.to_string())?;
     let mut rates = [Vec::new(), Vec::new(), Vec::new()];
+    let mut costs = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..size.rounds {
-        for (child, rates) in [&ours, &armed, &peer].into_iter().zip(&mut rates) {
-            rates.push(stream::frames_a_second(child, frames)? / 1e6);
+        for (at, child) in [&ours, &armed, &peer].into_iter().enumerate() {
+            let before = child.cpu()?;
+            rates[at].push(stream::frames_a_second(child, frames)? / 1e6);
+            costs[at].push((child.cpu()? - before).as_secs_f64() * 1e9 / frames as f64);
         }
     }
-    let [ours, armed, peer] = rates;
     let words = format!("one stream of {frames} frames, million a second");
-    row(&words, &ours, &peer);
-    row("  the same, a fault armed for the last", &armed, &peer);
+    row(&words, &rates[0], &rates[2]);
+    row("  processor time a frame, ns", &costs[0], &costs[2]);
+    row("  a fault armed for the last frame", &rates[1], &rates[2]);
+    row("  processor time a frame, ns", &costs[1], &costs[2]);
     Ok(())
 }
 
@@ -115,11 +122,15 @@ fn one_stream(size: Size) -> Result<(), Error> {
 fn small_json(size: Size) -> Result<(), Error> {
     let body = requests::body(&Child::start(Kind::Ours, "10")?)?;
     let mut rates = [Vec::new(), Vec::new()];
+    let mut costs = [Vec::new(), Vec::new()];
     for _ in 0..size.rounds {
-        for (kind, rates) in Kind::BOTH.into_iter().zip(&mut rates) {
+        for (at, kind) in Kind::BOTH.into_iter().enumerate() {
             // A fresh server a round: the log of millions of requests is no part of a trial.
             let child = Child::start_with(kind, "10", &body)?;
-            rates.push(requests::a_second(&child, 64, size.json)? / 1e3);
+            let rate = requests::a_second(&child, 64, size.json)?;
+            rates[at].push(rate / 1e3);
+            let answers = rate * size.json.as_secs_f64();
+            costs[at].push(child.cpu()?.as_secs_f64() * 1e6 / answers);
         }
     }
     let words = format!(
@@ -127,6 +138,7 @@ fn small_json(size: Size) -> Result<(), Error> {
         body.len()
     );
     row(&words, &rates[0], &rates[1]);
+    row("  processor time an answer, us", &costs[0], &costs[1]);
     Ok(())
 }
 

@@ -37,6 +37,10 @@ use tokio::{
     time::{sleep, sleep_until},
 };
 
+/// When acknowledgements of an answer are first looked for over TCP, and how far apart looks become.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const LAST_LOOK: Duration = Duration::from_millis(20);
+
 /// Serves a connection to its end.
 pub(super) async fn serve(trial: Arc<Trial>, socket: super::Socket) {
     let (connection, cut) = trial.accepted();
@@ -161,7 +165,7 @@ async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Box<
             Calls(Arc::clone(&desk)),
         );
     let mut idle_closes = trial.idle_closes();
-    let mut pause = Duration::from_millis(2);
+    let (mut first_look, mut pause) = (FIRST_LOOK, FIRST_LOOK);
     let turn = loop {
         let outstanding = look_at_acks(trial, connection, &wire);
         let looks = outstanding && lock(&wire).tells_nothing();
@@ -186,11 +190,15 @@ async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Box<
         tokio::select! {
             biased;
             turn = next => match turn {
-                Turn::Answered => pause = Duration::from_millis(2),
+                Turn::Answered => {
+                    // A connection that is asked again and again says itself what has arrived.
+                    first_look = (first_look + FIRST_LOOK).min(LAST_LOOK);
+                    pause = first_look;
+                }
                 other => break other,
             },
             () = drained, if outstanding && !looks => {}
-            () = sleep(pause), if looks => pause = (pause * 2).min(Duration::from_millis(20)),
+            () = sleep(pause), if looks => pause = (pause * 2).min(LAST_LOOK),
             // The sender lives in the trial, which we hold.
             _ = idle_closes.changed() => Pin::new(&mut http).graceful_shutdown(),
         }

@@ -230,6 +230,9 @@ impl Session {
     /// would carry the next call past it.
     #[must_use]
     pub fn close_after(&self, arrival: &Arrival) -> bool {
+        if !self.plan.faults.iter().any(faults::is_before_requests) {
+            return false;
+        }
         let mut counts = self.counts.clone();
         counts.end(arrival.call);
         counts.due(&self.plan, |_| true).is_some()

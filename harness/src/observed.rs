@@ -21,6 +21,9 @@ pub struct Observed {
     pub stderr: String,
     /// Where stderr or stdout held the API key or another secret (which one), before redaction.
     pub leaks: Vec<String>,
+    /// Why the harness stopped listening before the deadline, if it did: the client was out of hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
 }
 
 /// How a job ended.

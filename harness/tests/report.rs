@@ -178,6 +178,7 @@ fn observed(reply: Reply, ended_us: u64) -> Observed {
         cancelled_us: None,
         stderr: String::new(),
         leaks: Vec::new(),
+        stopped: None,
     }
 }
 

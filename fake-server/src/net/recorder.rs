@@ -220,6 +220,11 @@ impl Recorder {
         place
     }
 
+    /// Requests that came, or connections where there are more of them.
+    pub(super) fn arrivals(&self) -> usize {
+        self.exchanges.len().max(self.lines.len())
+    }
+
     /// Exchanges that the connection has seen, this one included.
     pub(super) fn exchanges_on(&self, connection: u32) -> u32 {
         self.lines[connection as usize - 1].exchanges

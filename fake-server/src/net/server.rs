@@ -197,6 +197,12 @@ impl Server {
         }
     }
 
+    /// Resolves when more than this many requests came, or connections were accepted: a client that floods.
+    pub fn flooded(&self, most: usize) -> impl Future<Output = ()> + Send + use<> {
+        let trial = Arc::clone(&self.trial);
+        async move { trial.until(|recorder| recorder.arrivals() > most).await }
+    }
+
     /// Resolves when every connection is closed, or idle with all it was sent acknowledged, or when
     /// the grace is over. Says which: true for settled.
     pub async fn settled(&self, grace: Duration) -> bool {

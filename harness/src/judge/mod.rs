@@ -67,6 +67,9 @@ pub fn judge(
         expectation::judge(&walk, &mut findings);
     }
     secrets::judge(&walk, &mut findings);
+    if let Some(why) = &observed.stopped {
+        findings.note(format!("the client was stopped before its deadline: {why}"));
+    }
     let exercised = receipts::exercised(&walk, expected);
     let checks = checks::checks(
         &walk,

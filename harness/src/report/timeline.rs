@@ -224,7 +224,13 @@ impl Told<'_> {
             );
         }
         let ended = Some(observed.ended_us);
-        self.push(ended, Act::Client(reply_words(&observed.reply)));
+        self.push(
+            ended,
+            match &observed.stopped {
+                None => Act::Client(reply_words(&observed.reply)),
+                Some(why) => Act::Faithful(format!("(harness) stops the client: {why}")),
+            },
+        );
         self.wrong(ended, |place| place == Place::Result || lost(place));
         self.wrong(None, |place| place == Place::End);
     }

@@ -13,11 +13,18 @@ use crate::{
     observed::{Observed, Reply},
 };
 use fake_server::{
-    net::{Options, Server, Transport},
+    net::{Connector, Options, Server, Transport},
     script::model::Plan,
     wirelog::WireLog,
 };
-use std::{future::Future, io, pin::pin, sync::Arc, time::Duration};
+use std::{
+    future::{Future, poll_fn},
+    io,
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, sleep},
@@ -25,6 +32,11 @@ use tokio::{
 
 /// What a trial is left at the least to close its connections once the client has answered, at the end of its time.
 const LAST_GRACE: Duration = Duration::from_millis(200);
+/// Requests after which a client is out of hand, and is not listened to any longer. A right one makes a few dozen.
+const MOST_REQUESTS: usize = 2_000;
+/// How often a client in memory may be woken. Its clock stands still while it is busy, so that one which never
+/// waits would never come to its deadline.
+const MOST_TURNS: u64 = 2_000_000;
 
 /// A trial that is judged, and what is kept of it until the run ends.
 pub(super) struct Ran {
@@ -185,9 +197,29 @@ async fn ask(
     let connector = server.connector();
     let mut running = pin!(client.run(job, &connector, live_tx, cancel, deadline));
     let mut moment = pin!(cancel_moment(server, plan));
+    let mut flooded = pin!(server.flooded(MOST_REQUESTS));
+    let mut turns = 0;
+    let mut busy = pin!(poll_fn(|_| {
+        // Asked each time that anything else here is.
+        turns += 1;
+        if turns > MOST_TURNS && matches!(connector, Connector::Memory(_)) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }));
+    let mut stopped = None;
     let answer = loop {
         tokio::select! {
             answer = &mut running => break answer,
+            () = &mut flooded => {
+                stopped = Some(format!("it had made more than {MOST_REQUESTS} requests"));
+                break Answer::from(Reply::Silent);
+            }
+            () = &mut busy => {
+                stopped = Some(format!("it had been busy {MOST_TURNS} times without an end"));
+                break Answer::from(Reply::Silent);
+            }
             Some(said) = live.recv() => heard.take(said),
             () = &mut moment, if cancelled_us.is_none() => {
                 cancelled_us = Some(server.now_us());
@@ -214,6 +246,7 @@ async fn ask(
         cancelled_us,
         stderr,
         leaks,
+        stopped,
     }
 }
 

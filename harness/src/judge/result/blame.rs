@@ -128,11 +128,15 @@ pub(super) fn blame(walk: &Walk<'_>, states: &[State]) -> Vec<&'static str> {
 
 /// No answer by the deadline. Where nothing ends the call, that is right.
 pub(super) fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findings<'_>) {
-    if nothing_ends_it(walk, expected) {
+    let stopped = walk.observed.stopped.as_ref();
+    if stopped.is_none() && nothing_ends_it(walk, expected) {
         findings.note("nothing ends this call, and the client rightly waited");
         return;
     }
-    let seen = "no answer by the deadline".to_owned();
+    let seen = stopped.map_or_else(
+        || "no answer by the deadline".to_owned(),
+        |why| format!("no answer until it was stopped, because {why}"),
+    );
     let answer = format!("an answer within {} ms", expected.deadline_ms);
     if waits_for_delivery(walk) {
         findings.add(Wrong::new(

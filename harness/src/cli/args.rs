@@ -48,6 +48,8 @@ pub(super) enum Verb {
     Show(ShowArgs),
     /// Show which scenarios are about each requirement and each kind of fault
     Coverage(CoverageArgs),
+    /// Audit the suite: every client that is wrong on purpose must fail it
+    Audit(AuditArgs),
     /// Check the scenarios themselves: parse all, play each without its faults
     Check(CheckArgs),
     /// Ask an adapter one job of each kind, to see whether it can be judged at all
@@ -122,6 +124,34 @@ pub(super) struct CoverageArgs {
     #[arg(long, short)]
     pub(super) verbose: bool,
     /// One JSON object instead of the tables
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance audit                          every wrong client, every must
+  createos-conformance audit 'stream/*'               those of one area
+  createos-conformance audit end-is-success --full    one, in every case
+
+Exits 1 if a wrong client survives, or if a must has no wrong client that fails it.")]
+pub(super) struct AuditArgs {
+    /// Bugs, requirements or patterns over both; none means everything
+    #[arg(value_name = "PATTERN")]
+    pub(super) patterns: Vec<String>,
+    /// Let every wrong client play every case, not only those that are about the requirement it breaks
+    #[arg(long)]
+    pub(super) full: bool,
+    /// Threads; without it: one a core
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Everything random follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// One JSON object instead of the table
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]

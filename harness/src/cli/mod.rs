@@ -2,6 +2,7 @@
 //! This is the only place that prints.
 
 mod args;
+mod audit;
 mod check;
 mod coverage;
 mod files;
@@ -44,6 +45,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),
         Verb::Coverage(args) => coverage::coverage(args),
+        Verb::Audit(args) => audit::audit(args),
         Verb::Check(args) => check::check(args),
         Verb::Smoke(args) => smoke::smoke(args),
         Verb::Setup(args) => setup::setup(args),

@@ -40,11 +40,11 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The candidate that the scenario is about, else the best one.
+    /// The candidate that the scenario is about, its first before its second; else the best one.
     pub(super) fn pick(&self, candidates: &[&'static str]) -> &'static str {
-        candidates
+        self.about
             .iter()
-            .find(|id| self.is_about(id))
+            .find_map(|about| candidates.iter().find(|id| *id == about))
             .or_else(|| candidates.first())
             .copied()
             // A rule without a candidate would be a slip in this crate; the widest one tells it.
@@ -67,7 +67,8 @@ impl<'a> Findings<'a> {
             expected: wrong.expected,
             seen: wrong.seen,
             place: wrong.place,
-            invariant: wrong.invariant,
+            // Where the scenario asks for it by name, it is the scenario's own check.
+            invariant: wrong.invariant && !self.is_about(id),
         };
         if !self.violations.contains(&violation) {
             self.violations.push(violation);

@@ -12,6 +12,7 @@ mod checks;
 mod evidence;
 mod expectation;
 mod findings;
+mod order;
 mod output;
 mod raw;
 mod receipts;
@@ -65,6 +66,7 @@ pub fn judge(
     if answered {
         wire::judge(&walk, &mut findings);
         expectation::judge(&walk, &mut findings);
+        order::judge(&walk, &mut findings);
     }
     secrets::judge(&walk, &mut findings);
     if let Some(why) = &observed.stopped {

@@ -61,7 +61,8 @@ pub struct Violation {
     pub seen: String,
     /// Where.
     pub place: Place,
-    /// Found by an invariant that is always on, not by the scenario's own expectation.
+    /// Found by an invariant that is always on, in a scenario that is not about this requirement: with the
+    /// invariants switched off it would go unseen.
     pub invariant: bool,
 }
 

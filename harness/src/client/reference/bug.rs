@@ -7,11 +7,11 @@ use fake_server::wire::call::Capability;
 use std::fmt;
 
 macro_rules! bugs {
-    ($($(#[$doc:meta])+ $variant:ident = $text:literal, $mutant:literal, $caught:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $text:literal, $mutant:literal, $caught:literal;)+) => {
         /// One deliberate mistake of the reference client. `M..` is its number in the list of mutants
         /// that the fault taxonomy ends with; the bugs without a number are neighbours of those.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Bug { $($(#[$doc])+ $variant,)+ }
+        pub enum Bug { $($(#[doc = $doc])+ $variant,)+ }
 
         impl Bug {
             /// Every bug, in the order of the list of mutants.
@@ -33,6 +33,12 @@ macro_rules! bugs {
             #[must_use]
             pub const fn mutant(self) -> &'static str {
                 match self { $(Self::$variant => $mutant,)+ }
+            }
+
+            /// What it does, in a sentence.
+            #[must_use]
+            pub const fn does(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+),)+ }
             }
 
             /// The requirement that it breaks.
@@ -165,6 +171,8 @@ bugs! {
     FramesAfterExit = "frames-after-exit", "M58", "exit/first-counts";
     /// A stream that is quiet for a second is given up, though heartbeats come later than that.
     ImpatientWithSilence = "impatient-with-silence", "M59", "stream/silence";
+    /// A stream that is mute is never given up, whatever the profile says.
+    NoStallDetection = "no-stall-detection", "M60", "stream/silence";
     /// Every heartbeat postpones the call's deadline.
     HeartbeatPostponesDeadline = "heartbeat-postpones-deadline", "M61", "time/deadline";
     /// The deadline is one for each read.
@@ -253,6 +261,45 @@ bugs! {
     RawStatusUnchecked = "raw-status-unchecked", "own", "raw/status-visible";
     /// Raw error frames are skipped.
     RawErrorSkipped = "raw-error-skipped", "own", "raw/error-frame-visible";
+    /// A raw stream stays open when its caller stops early.
+    RawLeftOpen = "raw-left-open", "own", "raw/closed-on-drop";
+}
+
+/// Why a wrong client need not fail anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exempt {
+    /// It can't be told from the conformant client; the proof.
+    Equivalent(&'static str),
+    /// It does what the contract leaves to the client; where.
+    Outside(&'static str),
+}
+
+impl Exempt {
+    /// The proof, or the reason.
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::Equivalent(why) | Self::Outside(why) => why,
+        }
+    }
+}
+
+impl Bug {
+    /// Why it need not fail anything, if so.
+    #[must_use]
+    pub const fn exempt(self) -> Option<Exempt> {
+        match self {
+            Self::ImpatientWithSilence => Some(Exempt::Outside(
+                "stream/silence is a may: the client breaks only its own silence limit, which it did not promise; \
+                 it reconnects at the right cursor and within its budget",
+            )),
+            Self::NoStallDetection => Some(Exempt::Equivalent(
+                "the conformant client promises no silence limit and so has none to leave out: a stall is ended by \
+                 the deadline in both",
+            )),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Bug {
@@ -275,6 +322,7 @@ impl Reference {
             Bug::PartialOutputLost => {
                 client.promises.capabilities.remove(&Capability::LiveOutput);
             }
+            Bug::NoStallDetection => client.promises.profile.silence_limit_ms = None,
             Bug::ZeroRetriesIsUnlimited => client.promises.profile.max_reconnects = 0,
             _ => {}
         }

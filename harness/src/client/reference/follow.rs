@@ -336,7 +336,7 @@ async fn whole<S: Wire>(body: &mut Body<S>) -> Result<Option<Bytes>, Broken> {
 }
 
 /// [`Bug::ResponseLeftOpen`]: a minute of nothing.
-fn leave_open<T: Send + 'static>(body: T) {
+pub(super) fn leave_open<T: Send + 'static>(body: T) {
     tokio::spawn(async move {
         sleep(Duration::from_secs(60)).await;
         drop(body);

@@ -30,7 +30,7 @@ mod stop;
 mod tests;
 mod values;
 
-pub use bug::Bug;
+pub use bug::{Bug, Exempt};
 
 use super::job::{JobRequest, Live};
 use crate::{

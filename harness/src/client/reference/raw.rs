@@ -4,7 +4,7 @@
 use super::{
     bug::{Bug, Quirk},
     failure::{Broken, Failure, Kind, Phase},
-    follow::{connect, quote},
+    follow::{connect, leave_open, quote},
     follower::error_frame,
     frame::{self, Frame, NoFrame},
     http::{Body, Dial, Http, Wire},
@@ -63,7 +63,11 @@ pub(super) async fn hand_over<D: Dial>(
                 &coded,
             ));
         }
-        let read = read(&mut answer.body, max_line_bytes, live, quirk).await;
+        let mut body = Keeper(Some(answer.body), quirk.is(Bug::RawLeftOpen));
+        let Keeper(Some(stream), _) = &mut body else {
+            return Ok(());
+        };
+        let read = read(stream, max_line_bytes, live, quirk).await;
         match read {
             Err(failure) if failure.kind == Kind::Transport && restarts > 0 => restarts -= 1,
             Err(failure)
@@ -73,6 +77,17 @@ pub(super) async fn hand_over<D: Dial>(
                 return Ok(());
             }
             read => return read,
+        }
+    }
+}
+
+/// [`Bug::RawLeftOpen`]: a body that outlives who reads it.
+struct Keeper<T: Send + 'static>(Option<T>, bool);
+
+impl<T: Send + 'static> Drop for Keeper<T> {
+    fn drop(&mut self) {
+        if self.1 {
+            leave_open(self.0.take());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Ending, Walk};
 use crate::{
-    contract::oracle::Expected,
+    contract::{Level, oracle::Expected},
     judge::{
         Place,
         acceptor::{Failure, Made, Phase, State},
@@ -156,7 +156,8 @@ pub(super) fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findin
     } else {
         blame(walk, &walk.states)
     };
-    findings.add(Wrong::new(&candidates, Place::End, answer, seen));
+    // To keep the caller waiting breaks a rule also where the rule as such only allows something.
+    findings.add(Wrong::new(&candidates, Place::End, answer, seen).at_level(Level::Must));
 }
 
 /// Whether a right client waits for ever, and this one stands where it may.

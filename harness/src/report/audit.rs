@@ -1,0 +1,110 @@
+//! An audit as a table by requirement.
+
+use super::text::{Page, count, cut, pad, paint, wrap};
+use crate::audit::{Audit, Fate, Wrong};
+use std::fmt::Write as _;
+
+/// Columns of a fate.
+const FATE: usize = 14;
+/// Columns of a bug's name and its number.
+const BUG: usize = 36;
+/// Scenarios that are named.
+const SHOWN: usize = 3;
+
+/// The table, what is wrong with the suite, and the score.
+#[must_use]
+pub fn table(audit: &Audit, page: &Page) -> String {
+    let mut out = String::new();
+    let mut last = "";
+    for one in &audit.clients {
+        if one.requirement != last {
+            let _ = writeln!(out, "{}", paint(page.palette.bold, &one.requirement));
+            last = &one.requirement;
+        }
+        row(&mut out, one, page);
+    }
+    let holes: Vec<&str> = audit.holes().map(|must| must.id.as_str()).collect();
+    for id in &holes {
+        let hole = format!("{id}: no wrong client fails it in a scenario that names it");
+        let _ = writeln!(out, "{}", paint(page.palette.bad, &hole));
+    }
+    for case in &audit.broken {
+        let broken = format!("the harness broke while it played {case}");
+        let _ = writeln!(out, "{}", paint(page.palette.bad, &broken));
+    }
+    out.push('\n');
+    let proven = audit.musts.len() - holes.len();
+    let _ = writeln!(
+        out,
+        "{} of {} can fail",
+        proven,
+        count(audit.musts.len(), "must", "musts")
+    );
+    let style = if audit.is_sound() {
+        page.palette.good
+    } else {
+        page.palette.bad
+    };
+    let told = format!(
+        "score {} %: {} killed, {} survived; {} equivalent, {} outside the contract",
+        audit.score(),
+        audit.count(Fate::Killed),
+        audit.count(Fate::Survived),
+        audit.count(Fate::Equivalent),
+        audit.count(Fate::Outside),
+    );
+    let _ = writeln!(out, "{}", paint(style, &told));
+    out
+}
+
+fn row(out: &mut String, one: &Wrong, page: &Page) {
+    let (fate, style) = match one.fate {
+        Fate::Killed => ("killed", page.palette.good),
+        Fate::Survived => ("SURVIVED", page.palette.bad),
+        Fate::Equivalent => ("equivalent", page.palette.dim),
+        Fate::Outside => ("outside", page.palette.dim),
+        Fate::Contradicted => ("CONTRADICTED", page.palette.bad),
+    };
+    let lead = format!(
+        "  {}{}",
+        paint(style, &pad(fate, FATE)),
+        pad(&format!("{} {}", one.bug, one.mutant), BUG)
+    );
+    let indent = 2 + FATE;
+    let room = page.width.saturating_sub(indent + BUG);
+    let by = match one.fate {
+        Fate::Killed => some(&one.scenarios),
+        _ => String::new(),
+    };
+    let _ = writeln!(
+        out,
+        "{}",
+        format!("{lead}{}", paint(page.palette.dim, &cut(&by, room))).trim_end()
+    );
+    let mut more = Vec::new();
+    if one.fate != Fate::Killed {
+        more.push(one.does.clone());
+        more.extend(one.why.clone());
+        more.extend(
+            one.also
+                .iter()
+                .map(|(id, scenario)| format!("it fails {id} in {scenario}")),
+        );
+    }
+    for line in more
+        .iter()
+        .flat_map(|text| wrap(text, page.width.saturating_sub(indent)))
+    {
+        let _ = writeln!(out, "{}{line}", " ".repeat(indent));
+    }
+}
+
+/// The first few, and how many more there are.
+fn some(scenarios: &[String]) -> String {
+    let shown = scenarios.len().min(SHOWN);
+    let mut text = scenarios[..shown].join(", ");
+    if scenarios.len() > shown {
+        let _ = write!(text, " and {} more", scenarios.len() - shown);
+    }
+    text
+}

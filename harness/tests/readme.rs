@@ -40,6 +40,7 @@ const ENDS: &[(&str, i32, &str)] = &[
     ("cargo run -- list --requirements", 0, "stream/first-cursor"),
     ("cargo run -- coverage", 0, "no holes"),
     ("cargo run -- check", 0, ""),
+    ("cargo run -- audit", 0, "score 100 %"),
     ("cargo run -- --help", 0, "Usage"),
 ];
 

@@ -13,6 +13,14 @@ pub(super) fn of_plan(acceptor: &mut Acceptor<'_>) {
             acceptor.touch("data/split-characters");
         }
     }
+    if plan
+        .truth
+        .frames
+        .iter()
+        .any(|frame| frame.seq > u64::from(u32::MAX))
+    {
+        acceptor.touch("sequence/valid");
+    }
     let streams = plan.truth.frames.iter().map(|frame| frame.stream);
     let first = streams.clone().next();
     if streams.clone().any(|stream| Some(stream) != first) {

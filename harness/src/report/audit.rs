@@ -34,12 +34,11 @@ pub fn table(audit: &Audit, page: &Page) -> String {
     }
     out.push('\n');
     let proven = audit.musts.len() - holes.len();
-    let _ = writeln!(
-        out,
-        "{} of {} can fail",
-        proven,
-        count(audit.musts.len(), "must", "musts")
-    );
+    // Asked about bugs alone, nothing is said of musts.
+    if !audit.musts.is_empty() {
+        let all = count(audit.musts.len(), "must", "musts");
+        let _ = writeln!(out, "{proven} of {all} can fail");
+    }
     let style = if audit.is_sound() {
         page.palette.good
     } else {

@@ -1,14 +1,16 @@
 //! The suite itself, tested: each client with one deliberate bug fails a scenario by a check of the requirement that
 //! it breaks, and every must can fail.
 
-mod support;
-
 use harness::{
     audit::{Options, audit},
     client::reference::Bug,
     report::{audit::table, text::Page},
+    suite::{Suite, embedded},
 };
-use support::{SEED, plans};
+use std::sync::Arc;
+
+/// Every random choice follows from it.
+const SEED: u64 = 1;
 
 #[test]
 fn every_wrong_client_is_caught_by_the_requirement_it_breaks() {
@@ -21,7 +23,13 @@ fn every_wrong_client_is_caught_by_the_requirement_it_breaks() {
         full: false,
         seed: SEED,
     };
-    let audit = runtime.block_on(audit(&plans(), Bug::ALL, |_| true, &options));
+    let suite = Suite::load(&[embedded()]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let plans: Vec<_> = suite
+        .iter()
+        .flat_map(|entry| entry.scenario.plans(SEED))
+        .map(Arc::new)
+        .collect();
+    let audit = runtime.block_on(audit(&plans, Bug::ALL, |_| true, &options));
     let table = table(&audit, &Page::new(120, false));
     assert!(audit.is_sound(), "{table}");
     let mut settings = insta::Settings::clone_current();

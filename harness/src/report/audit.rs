@@ -1,6 +1,6 @@
 //! An audit as a table by requirement.
 
-use super::text::{Page, count, cut, pad, paint, wrap};
+use super::text::{Page, columns, count, cut, pad, paint, wrap};
 use crate::audit::{Audit, Fate, Wrong};
 use std::fmt::Write as _;
 
@@ -72,13 +72,13 @@ fn row(out: &mut String, one: &Wrong, page: &Page) {
     let indent = 2 + FATE;
     let room = page.width.saturating_sub(indent + BUG);
     let by = match one.fate {
-        Fate::Killed => some(&one.scenarios),
+        Fate::Killed => some(&one.scenarios, room),
         _ => String::new(),
     };
     let _ = writeln!(
         out,
         "{}",
-        format!("{lead}{}", paint(page.palette.dim, &cut(&by, room))).trim_end()
+        format!("{lead}{}", paint(page.palette.dim, &by)).trim_end()
     );
     let mut more = Vec::new();
     if one.fate != Fate::Killed {
@@ -98,12 +98,15 @@ fn row(out: &mut String, one: &Wrong, page: &Page) {
     }
 }
 
-/// The first few, and how many more there are.
-fn some(scenarios: &[String]) -> String {
-    let shown = scenarios.len().min(SHOWN);
-    let mut text = scenarios[..shown].join(", ");
-    if scenarios.len() > shown {
-        let _ = write!(text, " and {} more", scenarios.len() - shown);
-    }
-    text
+/// The first few that fit, and whether there are more. No number: it would change with every new scenario.
+fn some(scenarios: &[String], room: usize) -> String {
+    let told = |shown: usize| match scenarios.len() - shown {
+        0 => scenarios.join(", "),
+        _ => format!("{}, …", scenarios[..shown].join(", ")),
+    };
+    (1..=scenarios.len().min(SHOWN))
+        .rev()
+        .map(told)
+        .find(|text| columns(text) <= room)
+        .unwrap_or_else(|| cut(&told(scenarios.len().min(1)), room))
 }

@@ -40,11 +40,15 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The candidate that the scenario is about, its first before its second; else the best one.
-    pub(super) fn pick(&self, candidates: &[&'static str]) -> &'static str {
+    /// The candidate that the scenario is about, the most binding first, then in the scenario's order; else the
+    /// best one.
+    pub(super) fn pick(&self, candidates: &[&'static str], given: Option<Level>) -> &'static str {
+        let level = |id| given.unwrap_or_else(|| level(id));
         self.about
             .iter()
-            .find_map(|about| candidates.iter().find(|id| *id == about))
+            .filter_map(|about| candidates.iter().find(|id| *id == about))
+            // The first of the greatest.
+            .reduce(|best, id| if level(id) > level(best) { id } else { best })
             .or_else(|| candidates.first())
             .copied()
             // A rule without a candidate would be a slip in this crate; the widest one tells it.
@@ -56,11 +60,8 @@ impl<'a> Findings<'a> {
     }
 
     pub(super) fn add(&mut self, wrong: Wrong<'_>) {
-        let id = self.pick(wrong.candidates);
-        let level = wrong
-            .level
-            .or_else(|| requirement(id).map(|known| known.level))
-            .unwrap_or(Level::Must);
+        let id = self.pick(wrong.candidates, wrong.level);
+        let level = wrong.level.unwrap_or_else(|| level(id));
         let violation = Violation {
             requirement: id.to_owned(),
             level,
@@ -81,6 +82,10 @@ impl<'a> Findings<'a> {
             self.notes.push(note);
         }
     }
+}
+
+fn level(id: &str) -> Level {
+    requirement(id).map_or(Level::Must, |known| known.level)
 }
 
 impl<'r> Wrong<'r> {

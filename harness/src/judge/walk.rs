@@ -38,7 +38,7 @@ pub(super) struct Walk<'a> {
     pub(super) deletes: Vec<(usize, Proof)>,
     /// A delete met a closed port, so that it cannot be seen.
     pub(super) unseen_delete: bool,
-    /// Some connects may have met a closed port, so that they cannot be counted.
+    /// Some connects met, or may have met, a closed port, so that they are not in the log.
     pub(super) unseen_connects: bool,
     /// How the last connect failed, in words that are equal for equal failures.
     pub(super) last_failure: Option<String>,

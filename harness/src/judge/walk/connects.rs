@@ -329,7 +329,7 @@ impl Walk<'_> {
     /// Connects that met a closed port: so many as are known, else any number that the budget allows.
     fn unseen_connect(&mut self, count: Option<u32>) {
         self.acceptor.touch("stream/retry-transient");
-        self.unseen_connects |= count.is_none();
+        self.unseen_connects |= count != Some(0);
         if let Some(failure) = self.last_failure.take() {
             self.retried.insert(failure);
         }

@@ -53,7 +53,7 @@ pub struct Options {
     /// The trial's number in the run, so that no two share a key or an id.
     pub trial: u64,
     /// Bytes of bodies that the log keeps, and as many of headers; what is beyond is counted only. Method,
-    /// target and times of every exchange are always kept: some 500 bytes each.
+    /// target and times of every exchange are always kept, a few hundred bytes.
     pub log_limit_bytes: u64,
     /// Hears everything at once, for a live view.
     pub observer: Option<Observer>,

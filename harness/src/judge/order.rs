@@ -37,8 +37,8 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 findings.add(Wrong::new(
                     &[ORDER],
                     Place::Output(at),
-                    format!("frame {seq} ({stream}) before anything that comes later"),
-                    format!("bytes of {} first", output.stream),
+                    format!("frame {seq} ({stream}) is handed over before any later frame"),
+                    format!("{} was handed over before it", output.stream),
                 ));
                 return;
             }

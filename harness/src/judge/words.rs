@@ -37,9 +37,9 @@ pub(super) fn expected_cursor(cursors: &[u64], first: bool) -> String {
     if first {
         format!("{verb} with after={high}")
     } else if low == high {
-        format!("{verb} with after={high} (the last whole frame)")
+        format!("{verb} with after={high} (the last whole data frame)")
     } else {
-        format!("{verb} with after={low} to after={high} (at most the last whole frame)")
+        format!("{verb} with after={low} to after={high} (at most the last whole data frame)")
     }
 }
 

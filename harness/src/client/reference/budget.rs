@@ -19,6 +19,7 @@ impl Budget {
         match quirk.0 {
             Some(Bug::OneConnectTooFew) => allowed = allowed.saturating_sub(1),
             Some(Bug::OneConnectTooMany) => allowed += 1,
+            Some(Bug::HotLoop) => allowed = u32::MAX,
             Some(Bug::ZeroRetriesIsUnlimited) if allowed == 0 => allowed = u32::MAX,
             _ => {}
         }
@@ -100,7 +101,7 @@ pub(super) fn meaning(status: u16, profile: &Profile, quirk: Quirk) -> Meaning {
 pub(super) fn delay(profile: &Profile, retry_after: Option<&str>, quirk: Quirk) -> Duration {
     /// Seconds that a Retry-After may ask for at the most; the call's deadline bounds it further.
     const LONGEST: u64 = 30;
-    if quirk.is(Bug::NoDelay) {
+    if quirk.any(&[Bug::NoDelay, Bug::HotLoop]) {
         return Duration::ZERO;
     }
     let own = Duration::from_millis(profile.reconnect_delay_ms);

@@ -69,6 +69,8 @@ bugs! {
     ProgressRenewsBudget = "progress-renews-budget", "M08", "stream/progress-renews";
     /// No reconnects allowed means any number of them.
     ZeroRetriesIsUnlimited = "zero-retries-is-unlimited", "M09", "stream/retry-budget";
+    /// A connect that fails is asked again at once, for ever.
+    HotLoop = "hot-loop", "own", "stream/retry-budget";
     /// One connect fewer than promised.
     OneConnectTooFew = "one-connect-too-few", "M10", "stream/retry-transient";
     /// One connect more than promised.

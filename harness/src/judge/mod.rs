@@ -18,6 +18,8 @@ mod raw;
 mod receipts;
 mod result;
 mod secrets;
+#[cfg(test)]
+mod tests;
 mod touches;
 mod verdict;
 mod walk;

@@ -152,7 +152,12 @@ fn delays(walk: &Walk<'_>, findings: &mut Findings<'_>) {
     for one in tries(walk) {
         let refused = one.begun_us == Micros::MAX;
         if refused {
-            waits += one.count;
+            // Counted from a connect before them, the refused ones add a wait each; else from the first of them.
+            waits = if from_us.is_some() {
+                waits + one.count
+            } else {
+                one.count
+            };
             from_us.get_or_insert(one.over_us);
             continue;
         }

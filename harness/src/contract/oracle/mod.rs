@@ -5,7 +5,7 @@
 //! contract leaves a choice, both ways. What is met on every way must be met; what is met on some may be.
 
 mod explore;
-mod simulate;
+pub(crate) mod simulate;
 mod story;
 
 use crate::profile::{Profile, Promises};

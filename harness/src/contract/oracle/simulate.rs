@@ -14,15 +14,15 @@ use std::sync::Arc;
 
 /// A server, and what time it is there.
 #[derive(Clone)]
-pub(super) struct Simulation {
+pub(crate) struct Simulation {
     session: Session,
     names: Names,
     /// Milliseconds since the job began.
-    pub(super) now_ms: u64,
+    pub(crate) now_ms: u64,
 }
 
 /// What came of a request.
-pub(super) enum Came {
+pub(crate) enum Came {
     /// The connection was refused or cut before the request was read, by this fault.
     Unseen(usize),
     /// An exchange.
@@ -33,7 +33,7 @@ pub(super) enum Came {
 const LOOK_US: u64 = 1_000_000_000;
 
 impl Simulation {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let names = Names {
             api_key: "skp_oracle".to_owned(),
             canary: "canary-oracle".to_owned(),
@@ -49,13 +49,19 @@ impl Simulation {
         }
     }
 
+    /// The names of the trial.
+    #[cfg(test)]
+    pub(crate) const fn names(&self) -> &Names {
+        &self.names
+    }
+
     /// Where an open exchange is looked at, for what has surely arrived.
-    pub(super) const fn look_us(&self) -> u64 {
+    pub(crate) const fn look_us(&self) -> u64 {
         self.now_ms * 1000 + LOOK_US
     }
 
     /// Makes a call.
-    pub(super) fn call(&mut self, call: Call, after: u64, body: &str) -> Came {
+    pub(crate) fn call(&mut self, call: Call, after: u64, body: &str) -> Came {
         if let Some(refusal) = self.session.pending_refusal() {
             self.session.refused(refusal.fault);
             return Came::Unseen(refusal.fault);

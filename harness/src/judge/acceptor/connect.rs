@@ -108,8 +108,8 @@ impl Acceptor<'_> {
             "other",
         ];
         let fail = Fail::new(kinds, "stream/permanent-status").with_status(status);
-        let mut after = self.ok(answer, entering);
-        after.extend(self.all_fail(entering, &fail));
+        let mut after = self.all_fail(entering, &fail);
+        after.extend(self.ok(answer, entering));
         after.extend(self.no_stream(entering));
         after
     }

@@ -11,6 +11,7 @@ use crate::{
     observed::{ERROR_KINDS, ErrorReport},
     profile::BudgetRenewal,
 };
+use fake_server::wire::Call;
 
 impl Ending<'_, '_> {
     /// The states that this failure fits.
@@ -281,14 +282,21 @@ impl Ending<'_, '_> {
     /// The states that an interruption may have met: those that had not come to an end.
     fn interruptible(&self, said: &str, findings: &mut Findings<'_>) -> Vec<State> {
         let walk = self.walk;
+        // Cleanup comes after the interruption and says nothing about what it met.
         let last_us = walk
             .log
             .exchanges
             .iter()
+            .filter(|exchange| exchange.call != Some(Call::DeleteProcess))
             .filter_map(|exchange| exchange.last_sent_us)
             .max()
             .unwrap_or(0);
-        let interrupted_us = walk.observed.cancelled_us.unwrap_or(walk.observed.ended_us);
+        let deadline_us = walk.plan.job.timeout_ms.map(|ms| ms.saturating_mul(1000));
+        let interrupted_us = walk
+            .observed
+            .cancelled_us
+            .or(deadline_us)
+            .unwrap_or(walk.observed.ended_us);
         let recent = interrupted_us.saturating_sub(last_us) < LATE_US;
         let fitting: Vec<State> = walk
             .states

@@ -165,7 +165,7 @@ fn extra(
     if matches!(op, Op::Upload | Op::Download) && raw.path.is_none() {
         gather
             .at(asked, format!("op {op} needs a path"))
-            .help("[job] path = \"/work/file.bin\"");
+            .help("[job] path = \"/data/file.bin\"");
     }
     if op == Op::Upload {
         let data = either(raw.data.as_ref(), raw.data_base64.as_ref(), "data", gather);

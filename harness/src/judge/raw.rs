@@ -2,6 +2,7 @@
 //! its caller's; the client must only be faithful, and show what went wrong.
 
 mod events;
+mod lines;
 mod spec;
 mod status;
 

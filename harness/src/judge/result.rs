@@ -3,6 +3,7 @@
 mod blame;
 mod cleanup;
 mod failure;
+mod interrupted;
 mod success;
 
 pub(super) use blame::{nothing_ends_it, waits_for_delivery};

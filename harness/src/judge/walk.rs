@@ -3,6 +3,7 @@
 mod calls;
 mod connects;
 mod events;
+mod unseen;
 
 use super::{
     acceptor::{Acceptor, Proof, State},

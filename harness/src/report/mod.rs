@@ -3,6 +3,7 @@
 //! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
 //! [`timeline`]. `json` is for machines. `text` measures and wraps, `redact` keeps secrets out.
 
+#[cfg(feature = "run")]
 pub mod audit;
 pub mod console;
 pub mod json;

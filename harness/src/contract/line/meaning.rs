@@ -1,11 +1,14 @@
 //! From a line's bytes to its allowed meanings.
 
-use super::{
-    base64::{Decoded, decode},
-    json::{self, Line, Object, Value},
-    number::{Whole, whole},
-};
-use fake_server::wire::{StreamName, limits::SEQ_MAX};
+mod collector;
+mod fields;
+mod text;
+
+use super::json::{self, Line, Object, Value};
+use collector::Collector;
+use fake_server::wire::StreamName;
+use fields::{exit, payload, refusals_of_doubles, sequence};
+use text::{has_unicode_separator, is_odd_space, trim};
 
 /// How lines are read for one client and one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,186 +291,6 @@ impl Reader {
             (Streams::Pipe, StreamName::Pty) => vec![(name, Some(BAD))],
             (Streams::Pipe, _) | (Streams::Terminal, StreamName::Pty) => vec![(name, None)],
             (Streams::Terminal | Streams::Unjudged, _) => vec![(name, None), (name, Some(BAD))],
-        }
-    }
-}
-
-/// Every right way to take a `seq`: the number if it counts, the problem if it fails.
-fn sequence(value: Option<&Value>) -> Vec<(Option<u64>, Option<Problem>)> {
-    const BAD: Problem = problem("sequence-invalid", "sequence/valid");
-    const UNREADABLE: Problem = problem("frame-invalid", "sequence/valid");
-    let Some(Value::Number(text)) = value else {
-        return vec![(None, Some(BAD))];
-    };
-    let (number, plain) = match whole(text) {
-        Whole::Plain(number) => (number, true),
-        Whole::Written(number) => (number, false),
-        Whole::Fraction => return vec![(None, Some(BAD))],
-        Whole::Beyond => return vec![(None, Some(BAD)), (None, Some(UNREADABLE))],
-    };
-    if number < 1 {
-        return vec![(None, Some(BAD))];
-    }
-    match u64::try_from(number) {
-        Ok(seq) if seq <= SEQ_MAX && plain => vec![(Some(seq), None)],
-        Ok(seq) if seq <= SEQ_MAX => vec![(Some(seq), None), (None, Some(BAD))],
-        // Beyond what a double holds: refused or exact.
-        Ok(seq) => vec![
-            (Some(seq), None),
-            (None, Some(BAD)),
-            (None, Some(UNREADABLE)),
-        ],
-        Err(_) => vec![
-            (None, Some(BAD)),
-            (None, Some(UNREADABLE)),
-            (None, Some(problem("sequence-gap", "sequence/valid"))),
-        ],
-    }
-}
-
-fn payload(value: Option<&Value>) -> Vec<(Vec<u8>, Option<Problem>)> {
-    const BAD: Problem = problem("output-invalid", "data/base64");
-    let decoded = match value {
-        Some(Value::Text(text)) => decode(text),
-        _ => Decoded::Invalid,
-    };
-    match decoded {
-        Decoded::Exact(bytes) => vec![(bytes, None)],
-        Decoded::SpareBits(bytes) => vec![(bytes, None), (Vec::new(), Some(BAD))],
-        Decoded::Invalid => vec![(Vec::new(), Some(BAD))],
-    }
-}
-
-fn exit(object: &Object, blemish: Option<&'static str>, out: &mut Collector) {
-    const MISSING: Problem = problem("exit-status-missing", "exit/missing");
-    let codes: Vec<Option<String>> = match object.get("exit_code") {
-        Some(Value::Number(text)) => match whole(text) {
-            Whole::Plain(0..=255) => vec![Some(text.clone())],
-            Whole::Plain(_) | Whole::Written(_) | Whole::Beyond => vec![Some(text.clone()), None],
-            Whole::Fraction => vec![None],
-        },
-        _ => vec![None],
-    };
-    let signal = match object.get("signal") {
-        Some(Value::Text(name)) if is_signal(name) => Some(name.clone()),
-        _ => None,
-    };
-    out.touch(if signal.is_some() {
-        "exit/signal"
-    } else {
-        "exit/code"
-    });
-    for code in codes {
-        let meaning = match (code, &signal) {
-            (None, None) => {
-                out.touch("exit/missing");
-                Meaning::Broken(vec![MISSING])
-            }
-            (code, Some(name)) => Meaning::Exit(Exit {
-                code,
-                signal: Signal::Is(name.clone()),
-            }),
-            (code, None) => Meaning::Exit(Exit {
-                code,
-                signal: Signal::Any,
-            }),
-        };
-        out.add_as(meaning, blemish);
-    }
-}
-
-/// `SIG`, then capitals or digits.
-fn is_signal(name: &str) -> bool {
-    name.strip_prefix("SIG").is_some_and(|rest| {
-        !rest.is_empty()
-            && rest
-                .bytes()
-                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
-    })
-}
-
-fn refusals_of_doubles(object: &Object) -> Vec<Problem> {
-    let mut kinds = vec!["frame-invalid", "other"];
-    let doubled = object.members.iter().enumerate().filter(|(at, (name, _))| {
-        object.members[..*at]
-            .iter()
-            .any(|(earlier, _)| earlier == name)
-    });
-    for (_, (name, _)) in doubled {
-        match name.as_str() {
-            "seq" => kinds.push("sequence-invalid"),
-            "stream" | "data_base64" => kinds.push("output-invalid"),
-            "exit_code" | "signal" => kinds.push("exit-status-missing"),
-            "type" => kinds.push("unknown-event"),
-            _ => {}
-        }
-    }
-    kinds
-        .into_iter()
-        .map(|kind| problem(kind, "frames/duplicate-keys"))
-        .collect()
-}
-
-fn trim(line: &[u8]) -> &[u8] {
-    let start = line
-        .iter()
-        .position(|byte| !json::is_space(*byte))
-        .unwrap_or(line.len());
-    let end = line
-        .iter()
-        .rposition(|byte| !json::is_space(*byte))
-        .map_or(start, |at| at + 1);
-    &line[start..end]
-}
-
-/// Nothing but what some readers take for white space: BOM, VT, FF, NBSP, U+2028 and their like.
-fn is_odd_space(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(|text| {
-        text.chars()
-            .all(|character| character.is_whitespace() || character == '\u{feff}')
-    })
-}
-
-fn has_unicode_separator(line: &[u8]) -> bool {
-    // Most lines are long and plain.
-    !line.is_ascii()
-        && (line
-            .windows(3)
-            .any(|bytes| matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9]))
-            || line.windows(2).any(|bytes| bytes == [0xc2, 0x85]))
-}
-
-#[derive(Default)]
-struct Collector {
-    alternatives: Vec<Alternative>,
-    touches: Vec<&'static str>,
-}
-
-impl Collector {
-    fn touch(&mut self, requirement: &'static str) {
-        if !self.touches.contains(&requirement) {
-            self.touches.push(requirement);
-        }
-    }
-
-    fn add(&mut self, meaning: Meaning) {
-        self.add_as(meaning, None);
-    }
-
-    fn add_as(&mut self, meaning: Meaning, blemish: Option<&'static str>) {
-        if !self
-            .alternatives
-            .iter()
-            .any(|known| known.meaning == meaning)
-        {
-            self.alternatives.push(Alternative { meaning, blemish });
-        }
-    }
-
-    fn done(self) -> Reading {
-        Reading {
-            alternatives: self.alternatives,
-            touches: self.touches,
         }
     }
 }

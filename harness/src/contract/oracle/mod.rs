@@ -7,14 +7,15 @@
 mod explore;
 pub(crate) mod simulate;
 mod story;
+mod ways;
 
 use crate::profile::{Profile, Promises};
-use explore::Ways;
 use fake_server::{
     script::{describe, model::Plan},
     wire::{Call, Op, call::Capability},
 };
 use std::collections::BTreeSet;
+use ways::Ways;
 
 /// What a right client with some promises does with a plan.
 #[derive(Clone, Debug, PartialEq)]

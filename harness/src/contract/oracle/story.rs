@@ -1,6 +1,6 @@
 //! What a right client does, in words.
 
-use super::explore::{Moment, Ways};
+use super::ways::{Moment, Ways};
 use crate::{judge::answer::Ending, profile::Promises};
 use fake_server::{script::model::Plan, wire::Call};
 

@@ -2,7 +2,8 @@
 
 use super::{
     Answer, Ending, Findings, JobResult, Place, Walk, Wrong, is_interrupted,
-    spec::{RawLine, Way, event_words, read},
+    lines::read,
+    spec::{RawLine, Way, event_words},
     status::outcome,
 };
 use crate::{

@@ -123,7 +123,11 @@ impl Desk {
         let Some(arrived) = self.slot().writing.take() else {
             return false;
         };
-        self.trial.placed(arrived.exchange, self.gauge.written());
+        self.trial.placed(
+            arrived.exchange,
+            self.gauge.written(),
+            self.gauge.last_write(),
+        );
         true
     }
 

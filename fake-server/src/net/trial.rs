@@ -112,6 +112,11 @@ impl Trial {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
+    fn micros(&self, at: Instant) -> Micros {
+        let since = at.saturating_duration_since(self.began);
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    }
+
     fn now_ms(&self) -> u64 {
         self.now() / 1000
     }
@@ -416,8 +421,9 @@ impl Trial {
     }
 
     /// An ordinary answer has left whole.
-    pub(super) fn placed(&self, exchange: usize, place: u64) {
-        self.record(|recorder, now| recorder.placed(exchange, place, now));
+    pub(super) fn placed(&self, exchange: usize, place: u64, left_at: Instant) {
+        let left_us = self.micros(left_at);
+        self.record(|recorder, _| recorder.placed(exchange, place, left_us));
         if self.is_observed() {
             self.tell(WireEvent::Sent {
                 at_us: self.now(),
@@ -454,10 +460,18 @@ impl Trial {
         }
     }
 
-    /// Logs the end of an answer.
-    pub(super) fn ended(&self, exchange: usize, how: AnswerEnd, place: u64, acked: Option<bool>) {
+    /// Logs the end of an answer, which left at that moment; absent: leaves now.
+    pub(super) fn ended(
+        &self,
+        exchange: usize,
+        how: AnswerEnd,
+        place: u64,
+        acked: Option<bool>,
+        left_at: Option<Instant>,
+    ) {
         let now = self.record(|recorder, now| {
-            recorder.ended(exchange, how, place, acked, now);
+            let at_us = left_at.map_or(now, |at| self.micros(at));
+            recorder.ended(exchange, how, place, acked, at_us);
             now
         });
         if self.is_observed() {

@@ -32,15 +32,35 @@ const READ_TIME: Duration = Duration::from_micros(20);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// What the connection's driver may know while hyper owns the wire.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Gauge {
+    began: Instant,
     written: AtomicU64,
+    /// Microseconds from `began` to just before the last write that moved anything.
+    last_write_us: AtomicU64,
     blocked: AtomicBool,
     left: AtomicBool,
     broken: AtomicBool,
 }
 
 impl Gauge {
+    fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            written: AtomicU64::new(0),
+            last_write_us: AtomicU64::new(0),
+            blocked: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Just before the last bytes were handed to the transport: the peer cannot have had them earlier. Looking at
+    /// the clock afterwards would be too late where this program waits for a core in between.
+    pub(super) fn last_write(&self) -> Instant {
+        self.began + Duration::from_micros(self.last_write_us.load(Ordering::Relaxed))
+    }
+
     /// Bytes handed to the transport so far.
     pub(super) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
@@ -92,7 +112,7 @@ impl Wire {
         Self {
             socket,
             early: BytesMut::new(),
-            gauge: Arc::default(),
+            gauge: Arc::new(Gauge::new()),
             finished: false,
         }
     }
@@ -298,12 +318,15 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        let before = self.gauge.began.elapsed();
         let result = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.gauge
             .blocked
             .store(result.is_pending(), Ordering::Relaxed);
         match &result {
             Poll::Ready(Ok(written)) => {
+                let before = u64::try_from(before.as_micros()).unwrap_or(u64::MAX);
+                self.gauge.last_write_us.store(before, Ordering::Relaxed);
                 // usize is at most 64 bits wide.
                 self.gauge
                     .written

@@ -119,7 +119,13 @@ pub(super) async fn play(
 pub(super) async fn cut(trial: &Trial, connection: u32, arrived: &Arrived, cut: Cut, wire: Wire) {
     trial.ending(arrived).await;
     let place = wire.gauge().written();
-    trial.ended(arrived.exchange, AnswerEnd::Cut(cut), place, Some(true));
+    trial.ended(
+        arrived.exchange,
+        AnswerEnd::Cut(cut),
+        place,
+        Some(true),
+        None,
+    );
     end_unread(trial, connection, cut.reset, wire).await;
 }
 
@@ -150,7 +156,7 @@ pub(super) async fn hold(
         return;
     }
     let place = wire.gauge().written();
-    trial.ended(arrived.exchange, AnswerEnd::Held, place, Some(true));
+    trial.ended(arrived.exchange, AnswerEnd::Held, place, Some(true), None);
     close(trial, connection, &mut wire).await;
 }
 
@@ -631,7 +637,14 @@ impl Player<'_> {
     fn say_end(&mut self, how: AnswerEnd, acked: Option<bool>) {
         if !std::mem::replace(&mut self.said_end, true) {
             let place = self.wire.gauge().written();
-            self.trial.ended(self.arrived.exchange, how, place, acked);
+            // What the peer sees by the last bytes alone has ended with them; all else by what follows now.
+            let by_bytes = matches!(
+                how,
+                AnswerEnd::Complete | AnswerEnd::Scripted(End::Chunk | End::BadChunk)
+            );
+            let left_at = by_bytes.then(|| self.wire.gauge().last_write());
+            self.trial
+                .ended(self.arrived.exchange, how, place, acked, left_at);
         }
     }
 

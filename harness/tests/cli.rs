@@ -216,3 +216,58 @@ fn few_open_files_make_a_slow_run_and_no_failures() {
         "{told}"
     );
 }
+
+/// Ctrl-C while the adapter has not said a word yet: the program and what it started are gone.
+#[test]
+fn an_interrupt_before_the_first_case_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let mute = "trap '' INT TERM; sleep 600 & echo $$ $! > pids; wait";
+    let manifest = written(
+        folder.path(),
+        "client.toml",
+        &format!(
+            "name='mute'\nmode='adapter'\ncommand=['sh','-c','''{mute}''']\nsetup=[['sh','-c','''{mute}''']]\n"
+        ),
+    );
+    for words in [
+        &["run", "--client", manifest.as_str()][..],
+        &["smoke", "--client", manifest.as_str()],
+        &["setup", manifest.as_str()],
+    ] {
+        for signal in ["-INT", "-TERM"] {
+            let child = Command::new(env!("CARGO_BIN_EXE_createos-conformance"))
+                .args(words)
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            let started = loop {
+                match std::fs::read_to_string(&pids) {
+                    Ok(text) if text.ends_with('\n') => break text,
+                    _ => std::thread::yield_now(),
+                }
+            };
+            std::fs::remove_file(&pids).unwrap();
+            let kill = |arguments: &[&str]| Command::new("kill").args(arguments).output().unwrap();
+            kill(&[signal, &child.id().to_string()]);
+            let output = child.wait_with_output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(130), "{words:?} {signal}: {err}");
+            assert!(err.ends_with("exit 130: interrupted\n"), "{err}");
+            for pid in started.split_whitespace() {
+                // Killed is enough: who reaps it, and when, is not ours.
+                let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+                loop {
+                    let stat = format!("/proc/{pid}/stat");
+                    let state = std::fs::read_to_string(stat).unwrap_or_default();
+                    if state.is_empty() || state.contains(") Z ") || state.contains(") X ") {
+                        break;
+                    }
+                    let now = std::time::Instant::now();
+                    assert!(now < until, "{words:?} {signal}: {state}");
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::{
     Failure,
     args::AuditArgs,
-    block_on, files,
+    block_on, files, or_interrupted,
     output::{page, say},
 };
 use crate::{
@@ -50,7 +50,9 @@ pub(super) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         full: args.full,
         seed: args.seed,
     };
-    let audit = block_on(play(&plans, &bugs, |id| chosen.contains(&id), &options))?;
+    let audit = block_on(or_interrupted(async {
+        Ok(play(&plans, &bugs, |id| chosen.contains(&id), &options).await)
+    }))??;
     if args.json {
         let json = serde_json::to_string_pretty(&audit)
             .map_err(|error| Failure::new(Exit::Harness, format!("the audit as JSON: {error}")))?;

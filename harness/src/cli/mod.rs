@@ -19,6 +19,7 @@ use args::{Cli, Verb, with_default_verb};
 use clap::Parser as _;
 use files::FilesError;
 use std::{ffi::OsString, future::Future, io, process::ExitCode};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Does what the words of the command line say (the program's name first).
 #[must_use]
@@ -129,9 +130,29 @@ fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
     Ok(runtime.block_on(future))
 }
 
-/// Resolves at Ctrl-C. If it can't be listened for, never: then the signal ends the program as it always would.
+/// Resolves at Ctrl-C, and when we are asked to end, as by a CI that gives up. If that can't be listened for, never:
+/// then the signal ends the program as it always would.
 async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+    let heard = async |kind| match signal(kind) {
+        Ok(mut signals) => {
+            signals.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = heard(SignalKind::interrupt()) => {}
+        () = heard(SignalKind::terminate()) => {}
+    }
+}
+
+/// What the future brings, or that it was interrupted. It is dropped then, and the programs it started are killed
+/// with it: they lead process groups of their own, so Ctrl-C does not reach them.
+async fn or_interrupted<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        done = future => done,
+        () = interrupted() => Err(Failure {
+            exit: Exit::Interrupted,
+            text: format!("exit {}", Exit::Interrupted),
+        }),
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Failure,
     args::RunArgs,
-    block_on, files, interrupted,
+    block_on, files, interrupted, or_interrupted,
     output::{complain, page, say},
     progress::Progress,
     smoke,
@@ -64,17 +64,7 @@ async fn judged(
     ids: &[&str],
     files: BTreeMap<String, String>,
 ) -> Result<Exit, Failure> {
-    let client = Arc::new(client(args).await?);
-    let requirements: Vec<&str> = contract::registry().iter().map(|known| known.id).collect();
-    let known =
-        KnownFailures::find(client.known_failures(), ids, &requirements).map_err(|error| {
-            let file = args
-                .client
-                .as_deref()
-                .unwrap_or_else(|| Path::new("manifest"));
-            Failure::usage(format!("{}: {error}", file.display()))
-        })?;
-    smoke::probe(&client).await?;
+    let (client, known) = or_interrupted(ready(args, ids)).await?;
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         client: ClientInfo {
@@ -131,6 +121,22 @@ async fn judged(
         client.shutdown().await;
     }
     Ok(summary.exit())
+}
+
+/// The client, able to be judged, and the failures it is known for.
+async fn ready(args: &RunArgs, ids: &[&str]) -> Result<(Arc<Client>, KnownFailures), Failure> {
+    let client = Arc::new(client(args).await?);
+    let requirements: Vec<&str> = contract::registry().iter().map(|known| known.id).collect();
+    let known =
+        KnownFailures::find(client.known_failures(), ids, &requirements).map_err(|error| {
+            let file = args
+                .client
+                .as_deref()
+                .unwrap_or_else(|| Path::new("manifest"));
+            Failure::usage(format!("{}: {error}", file.display()))
+        })?;
+    smoke::probe(&client).await?;
+    Ok((client, known))
 }
 
 /// How many jobs are played at a time, and how many judged trials keep their port, with as many open files as there

@@ -1,6 +1,8 @@
 //! `setup`: run the commands that prepare a client, and only when asked.
 
-use super::{Failure, args::SetupArgs, block_on, output::complain, run::read_manifest};
+use super::{
+    Failure, args::SetupArgs, block_on, or_interrupted, output::complain, run::read_manifest,
+};
 use crate::{client::setup, exit::Exit};
 
 pub(super) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
@@ -9,7 +11,10 @@ pub(super) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
         complain(&format!("{} needs no set-up", manifest.name));
     }
     let begin = |words: &str| complain(&format!("$ {words}"));
-    block_on(setup::setup(&manifest, begin))?
-        .map_err(|error| Failure::new(Exit::AdapterUnusable, error))?;
+    block_on(or_interrupted(async {
+        setup::setup(&manifest, begin)
+            .await
+            .map_err(|error| Failure::new(Exit::AdapterUnusable, error))
+    }))??;
     Ok(Exit::AsExpected)
 }

@@ -3,7 +3,7 @@
 use super::{
     Failure,
     args::SmokeArgs,
-    block_on,
+    block_on, or_interrupted,
     output::{page, say},
     run::start,
 };
@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(super) fn smoke(args: &SmokeArgs) -> Result<Exit, Failure> {
-    block_on(async {
+    block_on(or_interrupted(async {
         let client = start(&args.client).await?;
         let smoke = tried(&client).await?;
         let palette = page().palette;
@@ -35,7 +35,7 @@ pub(super) fn smoke(args: &SmokeArgs) -> Result<Exit, Failure> {
         } else {
             Exit::AdapterUnusable
         })
-    })?
+    }))?
 }
 
 /// Why the client can't be judged, if it can't. The built-in one needs no probe.

@@ -137,11 +137,15 @@ impl Object<'_> {
             language: Option<String>,
         }
         let about: About = self.get("client")?.unwrap_or_default();
+        let profile: ProfileKeys = self.get("profile")?.unwrap_or_default();
+        if let Some(mistake) = profile.mistake() {
+            return Err(format!("`hello` with a profile that can't be: {mistake}"));
+        }
         let mut hello = Hello {
             name: about.name,
             version: about.version,
             language: about.language,
-            profile: self.get("profile")?.unwrap_or_default(),
+            profile,
             ..Hello::default()
         };
         if let Some(names) = self.get::<Vec<String>>("capabilities")? {

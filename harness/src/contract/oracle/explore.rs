@@ -53,6 +53,10 @@ struct Explorer<'a> {
     known: BTreeMap<Key, Ways>,
 }
 
+/// Connects that a way is followed for: each is a call deeper. A budget that progress renews could go on
+/// for as long as there are frames and faults.
+const MOST_CONNECTS: u32 = 150;
+
 /// What the rest of a way depends on.
 type Key = (u32, u64, u32, Option<Failure>, Made, u64);
 
@@ -156,6 +160,9 @@ impl Explorer<'_> {
 
     /// From here on every way connects, with what follows known once.
     fn connect(&mut self, server: Simulation, state: State, attempt: u32) -> Ways {
+        if attempt > MOST_CONNECTS {
+            return end("none");
+        }
         let key = (
             attempt,
             state.cursor,

@@ -30,6 +30,34 @@ fn hello_tells_who_and_what() {
 }
 
 #[test]
+fn a_hello_is_held_to_what_a_manifest_may_promise() {
+    for (profile, told) in [
+        (
+            r#""max-reconnects":4000000000"#,
+            "`max-reconnects` is 4000000000; it is a whole number from 0 to 100",
+        ),
+        (
+            r#""reconnect-delay-ms":18446744073709551615"#,
+            "`reconnect-delay-ms` is 18446744073709551615",
+        ),
+        (
+            r#""max-line-bytes":0"#,
+            "`max-line-bytes` is 0; it is a whole number from 1 on",
+        ),
+        (
+            r#""retry-statuses":["5xx","404"]"#,
+            "`retry-statuses` holds `404`",
+        ),
+        (r#""retry-create-on":[500]"#, "`retry-create-on` holds 500"),
+    ] {
+        let said = words(&format!(
+            r#"{{"type":"hello","protocol":1,"profile":{{{profile}}}}}"#
+        ));
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
 fn another_protocol_is_refused_in_words() {
     assert!(words(r#"{"type":"hello","protocol":2}"#).starts_with("the adapter speaks protocol 2"));
     assert!(words(r#"{"type":"hello"}"#).starts_with("`hello` without `protocol`"));

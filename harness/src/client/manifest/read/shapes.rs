@@ -74,9 +74,13 @@ impl<'t> Reader<'t> {
             Ok(number) if range.contains(&number) => number,
             _ => {
                 let least = range.start();
+                let help = match *range.end() {
+                    i64::MAX => format!("a whole number from {least} on"),
+                    most => format!("a whole number from {least} to {most}"),
+                };
                 self.gather
                     .at(&value.span(), "this number is out of range")
-                    .help(format!("a whole number from {least} on"));
+                    .help(help);
                 *least
             }
         }

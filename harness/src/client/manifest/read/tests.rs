@@ -100,6 +100,7 @@ capabilities = ["follow", "canccel", 3]
 max-reconnect = 3
 output = "txt"
 cleanup-timeout-ms = -1
+max-reconnects = 4000000000
 honours-retry-after = "yes"
 retry-statuses = ["404"]
 [errors]
@@ -122,15 +123,16 @@ retry-statuses = ["404"]
             "4:38 this is a whole number | expected a text",
             "6:1 a profile has no key `max-reconnect` | did you mean `max-reconnects`?",
             "7:10 `txt` is no `output` | did you mean `text`?",
-            "8:22 this number is out of range | a whole number from 1 on",
-            "9:23 this is a text | expected true or false",
-            "10:19 a connect that is answered `404` is not tried again by a right client | \"5xx\", a status from 500 to 599, or one of 408, 425, 429",
-            "12:1 this is no regular expression | unclosed group",
-            "13:7 `sequence-gapp` is no error kind | did you mean `sequence-gap`?",
-            "14:2 `[exit]` belongs to command mode | an adapter says in its results what went wrong",
-            "17:1 `raw/line` is no requirement | did you mean `raw/lines`?",
-            "18:1 a known failure is a scenario id or pattern, and perhaps a requirement id after a space | for example \"sequence/duplicate-*\" or \"raw/lines-cr raw/lines\"",
-            "18:11 this text is empty",
+            "8:22 this number is out of range | a whole number from 1 to 86400000",
+            "9:18 this number is out of range | a whole number from 0 to 100",
+            "10:23 this is a text | expected true or false",
+            "11:19 a connect that is answered `404` is not tried again by a right client | \"5xx\", a status from 500 to 599, or one of 408, 425, 429",
+            "13:1 this is no regular expression | unclosed group",
+            "14:7 `sequence-gapp` is no error kind | did you mean `sequence-gap`?",
+            "15:2 `[exit]` belongs to command mode | an adapter says in its results what went wrong",
+            "18:1 `raw/line` is no requirement | did you mean `raw/lines`?",
+            "19:1 a known failure is a scenario id or pattern, and perhaps a requirement id after a space | for example \"sequence/duplicate-*\" or \"raw/lines-cr raw/lines\"",
+            "19:11 this text is empty",
         ]
     );
 }

@@ -217,6 +217,19 @@ fn few_open_files_make_a_slow_run_and_no_failures() {
     );
 }
 
+#[test]
+fn a_file_whose_fault_nobody_meets_is_played_with_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let late = format!("{SCENARIO}\n[[fault]]\non = \"connect\"\nattempt = 2\nstatus = 502\n");
+    let path = written(folder.path(), "late.toml", &late);
+    let (code, _, err) = ran(&["run", &path]);
+    let note = "note: late: a right client never reaches fault 1: mark it `bait = true`, or mend the plan\n";
+    assert_eq!((code, err.as_str()), (0, note));
+    let bait = written(folder.path(), "bait.toml", &format!("{late}bait = true\n"));
+    let (code, _, err) = ran(&["run", &bait]);
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
 /// Ctrl-C while the adapter has not said a word yet: the program and what it started are gone.
 #[test]
 fn an_interrupt_before_the_first_case_leaves_nothing_behind() {

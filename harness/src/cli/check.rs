@@ -104,7 +104,7 @@ fn stale_schema() -> Option<String> {
 }
 
 /// Faults that a right client never meets, although they are no bait.
-fn unreachable_faults(plan: &Plan, reference: &Reference) -> Vec<String> {
+pub(super) fn unreachable_faults(plan: &Plan, reference: &Reference) -> Vec<String> {
     expected(plan, &reference.promises)
         .faults
         .into_iter()

@@ -3,7 +3,9 @@
 use super::{
     Failure,
     args::RunArgs,
-    block_on, files, interrupted, or_interrupted,
+    block_on,
+    check::unreachable_faults,
+    files, interrupted, or_interrupted,
     output::{complain, page, say},
     progress::Progress,
     smoke,
@@ -55,7 +57,21 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         .into_iter()
         .map(|at| Arc::clone(&plans[at]))
         .collect();
+    tell_notes(&never_met(&selected, &files));
     block_on(judged(args, &selected, &ids, files))?
+}
+
+/// Faults of single files that nobody will meet. Such a file is mostly new, and the pass that it gets says nothing
+/// about what its author is after.
+fn never_met(plans: &[Arc<Plan>], files: &BTreeMap<String, String>) -> Vec<String> {
+    let reference = Reference::conformant();
+    let is_file =
+        |plan: &&Arc<Plan>| files.contains_key(plan.id.split('[').next().unwrap_or(&plan.id));
+    plans
+        .iter()
+        .filter(is_file)
+        .flat_map(|plan| unreachable_faults(plan, &reference))
+        .collect()
 }
 
 async fn judged(

@@ -2,8 +2,10 @@
 //! the peer has not acknowledged, and a reset.
 
 use super::memory::{MemoryNet, Pipe};
+use socket2::SockRef;
 use std::{
     io,
+    mem::MaybeUninit,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -39,6 +41,19 @@ impl Socket {
         match self {
             Self::Tcp(stream) => send_queue(stream),
             Self::Memory(pipe) => Ok(pipe.unread()),
+        }
+    }
+
+    /// Whether the peer's FIN or RST is next to be read. In memory false: there, reading tells at once.
+    #[must_use]
+    pub fn peer_is_gone(&self) -> bool {
+        let Self::Tcp(stream) = self else {
+            return false;
+        };
+        let mut byte = [MaybeUninit::uninit()];
+        match SockRef::from(stream).peek(&mut byte) {
+            Ok(read) => read == 0,
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
         }
     }
 

@@ -133,6 +133,14 @@ impl Wire {
         self.gauge.left()
     }
 
+    /// Whether the peer has left, asked of the kernel: the runtime may not have told us yet.
+    pub(super) fn has_just_left(&self) -> bool {
+        if self.socket.peer_is_gone() {
+            self.gauge.left.store(true, Ordering::Relaxed);
+        }
+        self.left()
+    }
+
     /// Bytes of all that was written that the peer has acknowledged.
     pub(super) fn acked(&self) -> u64 {
         // A socket that can't be asked is dead; then nothing more is known than before.

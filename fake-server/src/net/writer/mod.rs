@@ -517,6 +517,10 @@ impl Player<'_> {
             if let Some(follow) = &self.follows
                 && let Some(line) = self.trial.exit_line(follow)
             {
+                // Who ended the process may have hung up here before: the kernel knows, we were not told yet.
+                if self.wire.has_just_left() {
+                    return Err(Stop::Left);
+                }
                 return Err(Stop::Forced(line));
             }
             let now = Instant::now();

@@ -21,7 +21,8 @@ pub enum RunEvent {
         /// The result.
         judged: Judged,
     },
-    /// A case was judged again, because the client made calls after its trial: this result counts.
+    /// A case was judged again, because the client made calls after its trial, or because it was tried once more:
+    /// this result counts.
     CaseRevised {
         /// Its place in the run, from 0.
         index: usize,
@@ -41,4 +42,12 @@ pub enum RunEvent {
 pub trait Sink {
     /// Takes one event; quick, for the run waits.
     fn event(&mut self, event: &RunEvent);
+}
+
+/// Nobody listens: a run that is asked for its end only.
+#[derive(Clone, Copy, Debug)]
+pub struct Deaf;
+
+impl Sink for Deaf {
+    fn event(&mut self, _: &RunEvent) {}
 }

@@ -1,5 +1,7 @@
 //! What a client said: its result, what it handed over on the way, how it ended.
 
+pub use fake_server::script::{ERROR_KINDS, OUTCOMES};
+
 use fake_server::{wire::Blob, wirelog::Micros};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -123,32 +125,6 @@ pub struct ErrorReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<Self>>,
 }
-
-/// Every error kind of the adapter protocol.
-pub const ERROR_KINDS: &[&str] = &[
-    "unsupported",
-    "connection-failed",
-    "stream-ended",
-    "output-evicted",
-    "sequence-gap",
-    "sequence-invalid",
-    "output-invalid",
-    "frame-invalid",
-    "frame-too-large",
-    "unknown-event",
-    "exit-status-missing",
-    "stream-error",
-    "http-error",
-    "invalid-response",
-    "creation-unconfirmed",
-    "cleanup-unconfirmed",
-    "state-failed",
-    "transport",
-    "other",
-];
-
-/// Every outcome of the adapter protocol.
-pub const OUTCOMES: &[&str] = &["exited", "ok", "ended", "error", "timed-out", "cancelled"];
 
 /// An `output` message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

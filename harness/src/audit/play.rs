@@ -6,10 +6,10 @@ use crate::{
         Client,
         reference::{Bug, Reference},
     },
-    events::{RunEvent, Sink},
+    events::Deaf,
     run::{Settings, run},
     standing::KnownFailures,
-    summary::{ClientInfo, Judged, RunInfo},
+    summary::{Judged, RunInfo},
 };
 use fake_server::script::model::Plan;
 use std::{
@@ -118,13 +118,10 @@ async fn play(plans: &[Arc<Plan>], bug: Bug, options: &Options) -> Vec<Judged> {
     if plans.is_empty() {
         return Vec::new();
     }
+    let client = Arc::new(Client::Reference(Reference::wrong(bug)));
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
-        client: ClientInfo {
-            name: "reference client".to_owned(),
-            version: Some(bug.name().to_owned()),
-            language: None,
-        },
+        client: client.info(),
         seed: options.seed,
         strict: true,
         transport: "memory",
@@ -139,16 +136,9 @@ async fn play(plans: &[Arc<Plan>], bug: Bug, options: &Options) -> Vec<Judged> {
         fail_fast: false,
         in_memory: true,
     };
-    let client = Arc::new(Client::Reference(Reference::wrong(bug)));
     let known = KnownFailures::default();
     let never = std::future::pending();
     run(plans, &client, &known, &info, &settings, never, &mut Deaf)
         .await
         .0
-}
-
-struct Deaf;
-
-impl Sink for Deaf {
-    fn event(&mut self, _: &RunEvent) {}
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     client::{Client, reference::Reference},
     contract::oracle::{Reach, expected},
-    events::{RunEvent, Sink},
+    events::Deaf,
     exit::Exit,
     report::{
         story,
@@ -21,7 +21,7 @@ use crate::{
     select::select,
     standing::{KnownFailures, Standing},
     suite::embedded_schema,
-    summary::{ClientInfo, RunInfo},
+    summary::RunInfo,
 };
 use fake_server::script::model::Plan;
 use std::sync::Arc;
@@ -123,11 +123,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
     let client = Arc::new(Client::Reference(reference));
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
-        client: ClientInfo {
-            name: client.name().to_owned(),
-            version: client.version().map(str::to_owned),
-            language: client.language().map(str::to_owned),
-        },
+        client: client.info(),
         seed: SEED,
         strict: true,
         transport: "memory",
@@ -159,11 +155,4 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
         .filter(|one| one.standing != Standing::Passed)
         .map(|one| story::story(one, &[], &info, &page, false))
         .collect()
-}
-
-/// Nobody watches a check: it is over at once.
-struct Deaf;
-
-impl Sink for Deaf {
-    fn event(&mut self, _: &RunEvent) {}
 }

@@ -28,7 +28,7 @@ use crate::{
     select::{Pattern, select, suggest},
     standing::KnownFailures,
     suite::Suite,
-    summary::{ClientInfo, RunInfo},
+    summary::RunInfo,
 };
 use fake_server::script::model::Plan;
 use std::{
@@ -83,11 +83,7 @@ async fn judged(
     let (client, known) = or_interrupted(ready(args, ids)).await?;
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
-        client: ClientInfo {
-            name: client.name().to_owned(),
-            version: client.version().map(str::to_owned),
-            language: client.language().map(str::to_owned),
-        },
+        client: client.info(),
         seed: args.seed,
         strict: args.strict,
         transport: if args.in_memory { "memory" } else { "sockets" },

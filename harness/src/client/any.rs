@@ -9,7 +9,7 @@ use super::{
     process,
     reference::Reference,
 };
-use crate::{observed::Reply, profile::Promises};
+use crate::{observed::Reply, profile::Promises, summary::ClientInfo};
 use fake_server::net::Connector;
 use std::{process::Stdio, sync::Arc, time::Duration};
 use tokio::{
@@ -103,6 +103,16 @@ impl Client {
             Self::Adapter(started) => started.client.promises(),
             Self::Command(started) => started.client.promises(),
             Self::Reference(reference) => &reference.promises,
+        }
+    }
+
+    /// Who it is, for what is said about a run.
+    #[must_use]
+    pub fn info(&self) -> ClientInfo {
+        ClientInfo {
+            name: self.name().to_owned(),
+            version: self.version().map(str::to_owned),
+            language: self.language().map(str::to_owned),
         }
     }
 

@@ -3,7 +3,7 @@
 use fake_server::script::model::Plan;
 use harness::{
     client::{Client, reference::Reference},
-    events::{RunEvent, Sink},
+    events::Deaf,
     run::{DEFAULT_JOBS, Settings, run},
     standing::KnownFailures,
     suite::{Suite, embedded},
@@ -68,10 +68,4 @@ pub(crate) fn judged(
         plans, &client, &known, &info, &settings, never, &mut Deaf,
     ));
     (judged, summary, info)
-}
-
-struct Deaf;
-
-impl Sink for Deaf {
-    fn event(&mut self, _: &RunEvent) {}
 }

@@ -10,6 +10,7 @@ pub mod contract;
 pub mod coverage;
 pub mod events;
 pub mod exit;
+pub mod generate;
 pub mod judge;
 pub mod observed;
 pub mod profile;

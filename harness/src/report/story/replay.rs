@@ -1,0 +1,60 @@
+//! The command that plays a case again.
+
+use super::{LABEL, Writer};
+use crate::{
+    case::Case,
+    report::text::{columns, pad, paint},
+    summary::RunInfo,
+};
+
+/// The command that plays this case again, alone.
+#[must_use]
+pub fn replay_command(case: &Case, info: &RunInfo) -> String {
+    replay_words(case, info).join(" ")
+}
+
+fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
+    let mut words = vec!["createos-conformance".to_owned(), "run".to_owned()];
+    words.extend(info.replay_arguments.iter().map(|word| shell_word(word)));
+    let file = info.files.get(case.scenario());
+    words.push(shell_word(file.map_or_else(|| case.id(), String::as_str)));
+    words.push("--seed".to_owned());
+    words.push(info.seed.to_string());
+    words
+}
+
+/// A word as a shell takes it: quoted only if it must be.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+impl Writer<'_> {
+    /// The command that plays it again; broken so that a shell still takes it when it is copied.
+    pub(super) fn replay(&mut self, case: &Case, info: &RunInfo) {
+        let room = self.page.width - LABEL - 2;
+        let mut lines = vec![String::new()];
+        for word in replay_words(case, info) {
+            let last = lines.len() - 1;
+            let line = &mut lines[last];
+            if line.is_empty() {
+                *line = word;
+            } else if columns(line) + 1 + columns(&word) <= room {
+                line.push(' ');
+                line.push_str(&word);
+            } else {
+                line.push_str(" \\");
+                lines.push(word);
+            }
+        }
+        for (at, line) in lines.iter().enumerate() {
+            let label = if at == 0 { "replay" } else { "" };
+            let label = paint(self.page.palette.dim, &pad(label, LABEL));
+            self.line(&format!("{label}{}", paint(self.page.palette.bold, line)));
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What the server did and what the client did, in the order of time, as words. The story of a case is told from it.
+//!
+//! This file puts things in their order; `sent` has the words for what the server sent, `asked` those for requests and
+//! `said` those for what the client handed over and reported.
+
+mod asked;
+mod said;
+mod sent;
+
+use self::{
+    asked::{name_of, next_frame, request_words},
+    said::{event_words, output_words, reply_words},
+    sent::{cut_words, jump_words, ordinary_words, sent_words},
+};
+use super::text::count;
+use crate::{
+    case::{Case, Trial},
+    judge::{Place, Violation},
+};
+use fake_server::{
+    script::model::Plan,
+    wire::Call,
+    wirelog::{Exchange, Micros, Payload, Sent},
+};
+
+pub use self::said::last_words;
+
+/// Characters of a frame's bytes that are shown.
+const SHOWN: usize = 40;
+
+/// One line of what happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When; absent: at the end of the trial.
+    pub at_us: Option<Micros>,
+    /// What.
+    pub act: Act,
+}
+
+/// Who did it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// The server, as a faithful one would.
+    Faithful(String),
+    /// The server, deviating from the truth.
+    Deviates(String),
+    /// The client.
+    Client(String),
+    /// Something was wrong here.
+    Wrong {
+        /// The first of them in time: here the two part.
+        first: bool,
+        /// Index into the verdict's violations.
+        violation: usize,
+    },
+}
+
+/// The timeline of a case, violations in their places. Empty if the case was not run.
+#[must_use]
+pub fn timeline(case: &Case) -> Vec<Entry> {
+    let Some(trial) = &case.trial else {
+        return Vec::new();
+    };
+    let mut told = Told {
+        plan: &case.plan,
+        violations: &case.verdict.violations,
+        entries: Vec::new(),
+    };
+    told.wire(trial);
+    told.client(trial);
+    let mut entries = told.entries;
+    // Stable: what happened in the same microsecond stays in the order in which it was told.
+    entries.sort_by_key(|entry| entry.at_us.unwrap_or(Micros::MAX));
+    let mut seen = false;
+    for entry in &mut entries {
+        if let Act::Wrong { first, .. } = &mut entry.act {
+            *first = !std::mem::replace(&mut seen, true);
+        }
+    }
+    entries
+}
+
+struct Told<'a> {
+    plan: &'a Plan,
+    violations: &'a [Violation],
+    entries: Vec<Entry>,
+}
+
+impl Told<'_> {
+    fn push(&mut self, at_us: Option<Micros>, act: Act) {
+        self.entries.push(Entry { at_us, act });
+    }
+
+    fn wrong(&mut self, at_us: Option<Micros>, is_here: impl Fn(Place) -> bool) {
+        for (violation, broken) in self.violations.iter().enumerate() {
+            if is_here(broken.place) {
+                self.push(
+                    at_us,
+                    Act::Wrong {
+                        first: false,
+                        violation,
+                    },
+                );
+            }
+        }
+    }
+
+    fn wire(&mut self, trial: &Trial) {
+        let log = &trial.log;
+        for refusal in &log.refusals {
+            self.push(
+                Some(refusal.from_us),
+                Act::Deviates("stops listening: connections are refused".to_owned()),
+            );
+            if let Some(until_us) = refusal.until_us {
+                self.push(Some(until_us), Act::Faithful("listens again".to_owned()));
+            }
+        }
+        for connection in &log.connections {
+            if let Some((_, cut)) = connection.cut {
+                self.push(
+                    Some(connection.accepted_us),
+                    Act::Client("connects".to_owned()),
+                );
+                self.push(Some(connection.accepted_us), Act::Deviates(cut_words(cut)));
+            }
+        }
+        for (index, exchange) in log.exchanges.iter().enumerate() {
+            self.exchange(index, exchange);
+        }
+        for (index, request) in log.trap.iter().enumerate() {
+            let key = if request.key { ", with the key" } else { "" };
+            self.push(
+                Some(request.at_us),
+                Act::Client(format!("{} at another origin{key}", request.request.method)),
+            );
+            self.wrong(Some(request.at_us), |place| place == Place::Trap(index));
+        }
+        let lost = |place| match place {
+            Place::Exchange(at) => at >= log.exchanges.len(),
+            Place::Trap(at) => at >= log.trap.len(),
+            _ => false,
+        };
+        self.wrong(None, lost);
+    }
+
+    fn exchange(&mut self, index: usize, exchange: &Exchange) {
+        let asked = Some(exchange.head_us);
+        self.push(asked, Act::Client(request_words(exchange)));
+        self.wrong(asked, |place| place == Place::Exchange(index));
+        if let Some(words) = ordinary_words(exchange) {
+            self.push(asked, Act::Faithful(words));
+            return;
+        }
+        let mut heartbeats = 0;
+        let mut next = next_frame(exchange);
+        for sent in &exchange.answer {
+            if let Sent::Body {
+                what: Payload::Heartbeat,
+                ..
+            } = sent
+            {
+                heartbeats += 1;
+                continue;
+            }
+            if heartbeats > 0 {
+                let words = count(std::mem::take(&mut heartbeats), "heartbeat", "heartbeats");
+                self.push(asked, Act::Faithful(words));
+            }
+            let at_us = match sent {
+                Sent::End { .. } => exchange.last_sent_us.or(asked),
+                _ => asked,
+            };
+            let is_stream = exchange.call == Some(Call::Connect);
+            let jump = next.as_mut().and_then(|next| jump_words(sent, next));
+            let mut acts = sent_words(sent, exchange.fault.is_some(), is_stream, &self.plan.truth);
+            if let Some(jump) = jump
+                && let Some(Act::Faithful(words)) = acts.first()
+            {
+                acts[0] = Act::Deviates(format!("{words} {jump}"));
+            }
+            for act in acts {
+                self.push(at_us, act);
+            }
+        }
+        if heartbeats > 0 {
+            self.push(
+                asked,
+                Act::Faithful(count(heartbeats, "heartbeat", "heartbeats")),
+            );
+        }
+        let ended = exchange
+            .answer
+            .iter()
+            .any(|sent| matches!(sent, Sent::End { .. }));
+        if let Some(closed_us) = exchange.client_closed_us
+            && !ended
+        {
+            self.push(
+                Some(closed_us),
+                Act::Client(format!("closes the {}", name_of(exchange))),
+            );
+        }
+        if exchange.open {
+            self.push(
+                None,
+                Act::Client(format!("still holds the {} open", name_of(exchange))),
+            );
+        }
+    }
+
+    fn client(&mut self, trial: &Trial) {
+        let observed = &trial.observed;
+        for (index, output) in observed.outputs.iter().enumerate() {
+            self.push(Some(output.at_us), Act::Client(output_words(output)));
+            self.wrong(Some(output.at_us), |place| place == Place::Output(index));
+        }
+        for (index, event) in observed.events.iter().enumerate() {
+            self.push(Some(event.at_us), Act::Client(event_words(event)));
+            self.wrong(Some(event.at_us), |place| place == Place::Event(index));
+        }
+        let lost = |place| match place {
+            Place::Output(at) => at >= observed.outputs.len(),
+            Place::Event(at) => at >= observed.events.len(),
+            _ => false,
+        };
+        if let Some(cancelled_us) = observed.cancelled_us {
+            self.push(
+                Some(cancelled_us),
+                Act::Faithful("(harness) asks the client to cancel".to_owned()),
+            );
+        }
+        let ended = Some(observed.ended_us);
+        self.push(
+            ended,
+            match &observed.stopped {
+                None => Act::Client(reply_words(&observed.reply)),
+                Some(why) => Act::Faithful(format!("(harness) stops the client: {why}")),
+            },
+        );
+        self.wrong(ended, |place| place == Place::Result || lost(place));
+        self.wrong(None, |place| place == Place::End);
+    }
+}

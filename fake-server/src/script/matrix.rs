@@ -86,7 +86,7 @@ impl Matrix {
             }
         }
         for (text, span) in texts {
-            let Some(name) = text.strip_prefix('$').filter(|name| is_name(name)) else {
+            let Some(name) = text.strip_prefix('$').filter(|_| is_reference(text)) else {
                 continue;
             };
             if names.iter().all(|(known, _)| *known != name) {
@@ -284,6 +284,11 @@ fn id_part(text: &str) -> String {
     } else {
         label
     }
+}
+
+/// Whether a text stands for a value of the matrix, as `"$how"` does.
+pub(super) fn is_reference(text: &str) -> bool {
+    text.strip_prefix('$').is_some_and(is_name)
 }
 
 fn is_name(name: &str) -> bool {

@@ -18,6 +18,7 @@ mod mistakes;
 pub mod model;
 mod node;
 mod placeholders;
+pub mod print;
 mod raw;
 mod read;
 mod scenario;

@@ -11,16 +11,27 @@ pub(super) const KNOWN: &[&str] = &[
 
 /// Notes a placeholder that looks like a slip of a known one. Other braces are ordinary text.
 pub(super) fn check(text: &str, span: &Range<usize>, gather: &mut Gather) {
-    for name in names(text) {
-        let wrong = !KNOWN.contains(&name);
-        // One letter more or less would make every `{m}` an `{n}`.
-        let near = nearest(name, KNOWN.iter().copied()).filter(|near| wrong && near.len() > 1);
-        if let Some(near) = near {
-            gather
-                .at(span, format!("there is no placeholder {{{name}}}"))
-                .help(format!("did you mean {{{near}}}?"));
-        }
+    for (name, near) in slips(text) {
+        gather
+            .at(span, format!("there is no placeholder {{{name}}}"))
+            .help(format!("did you mean {{{near}}}?"));
     }
+}
+
+/// Whether [`check`] would note anything.
+pub(super) fn has_slip(text: &str) -> bool {
+    slips(text).next().is_some()
+}
+
+/// Names that look like a slip of a known one, each with that one.
+fn slips(text: &str) -> impl Iterator<Item = (&str, &'static str)> {
+    names(text)
+        .filter(|name| !KNOWN.contains(name))
+        .filter_map(|name| {
+            let near = nearest(name, KNOWN.iter().copied())?;
+            // One letter more or less would make every `{m}` an `{n}`.
+            (near.len() > 1).then_some((name, near))
+        })
 }
 
 /// [`check`] of a value.

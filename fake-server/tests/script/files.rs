@@ -1,12 +1,12 @@
 //! The scenario files of this repository are read without a mistake, and the committed schema is current.
 
-use fake_server::script;
+use fake_server::script::{self, Scenario};
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
 }
 
@@ -26,13 +26,15 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn every_scenario_of_the_repository_is_read() {
+/// Every scenario of the repository with its id, or all mistakes in them.
+fn read_all() -> Result<Vec<(String, Scenario)>, String> {
     let root = root();
     let mut found = Vec::new();
     files(&root, &mut found);
     found.sort();
+    assert!(!found.is_empty(), "no scenarios in {}", root.display());
     let mut wrong = String::new();
+    let mut scenarios = Vec::new();
     for path in &found {
         let id = path
             .strip_prefix(&root)
@@ -42,18 +44,34 @@ fn every_scenario_of_the_repository_is_read() {
         let text = fs::read_to_string(path).expect("text");
         let mut beside =
             |name: &str| fs::read(path.with_file_name(name)).map_err(|error| error.to_string());
-        if let Err(mistakes) = script::parse_with(
+        match script::parse_with(
             &format!("scenarios/{id}.toml"),
             &id,
             &text,
             None,
             &mut beside,
         ) {
-            wrong.push_str(&format!("{mistakes}\n\n"));
+            Ok(scenario) => scenarios.push((id, scenario)),
+            Err(mistakes) => wrong.push_str(&format!("{mistakes}\n\n")),
         }
     }
-    assert!(!found.is_empty(), "no scenarios in {}", root.display());
-    assert!(wrong.is_empty(), "\n{wrong}");
+    if wrong.is_empty() {
+        Ok(scenarios)
+    } else {
+        Err(wrong)
+    }
+}
+
+/// Every scenario of the repository with its id.
+pub(crate) fn all() -> Vec<(String, Scenario)> {
+    read_all().unwrap_or_else(|wrong| panic!("\n{wrong}"))
+}
+
+#[test]
+fn every_scenario_of_the_repository_is_read() {
+    if let Err(wrong) = read_all() {
+        panic!("\n{wrong}");
+    }
 }
 
 #[test]

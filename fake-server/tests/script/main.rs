@@ -11,6 +11,7 @@ mod faults;
 mod files;
 mod mistakes;
 mod mutations;
+mod printed;
 mod steps;
 
 use fake_server::script::{self, Mistakes, Scenario, model::Plan};

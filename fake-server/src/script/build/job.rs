@@ -17,6 +17,15 @@ use std::{collections::BTreeSet, ops::Range};
 /// What a job runs unless said; nothing is ever executed.
 const COMMAND: &str = "run.sh";
 
+/// What a job of this op runs unless said.
+pub(in crate::script) fn default_command(op: Op) -> Vec<String> {
+    if matches!(op, Op::Execute | Op::Exec | Op::ExecStream) {
+        vec![COMMAND.to_owned()]
+    } else {
+        Vec::new()
+    }
+}
+
 pub(super) fn build(
     file: &RawFile,
     op: Op,
@@ -24,14 +33,8 @@ pub(super) fn build(
     needs: &mut BTreeSet<Capability>,
     gather: &mut Gather,
 ) -> Job {
-    let runs = matches!(op, Op::Execute | Op::Exec | Op::ExecStream);
-    let default = if runs {
-        vec![COMMAND.to_owned()]
-    } else {
-        Vec::new()
-    };
     let mut job = Job {
-        command: default,
+        command: default_command(op),
         ..Job::default()
     };
     let nothing = RawJob::default();

@@ -9,6 +9,9 @@ mod steps;
 mod together;
 mod truth;
 
+pub(super) use job::default_command;
+pub(super) use truth::default as default_truth;
+
 use super::{
     fault_kinds,
     mistakes::Gather,
@@ -33,7 +36,7 @@ pub(super) struct Around<'a> {
 }
 
 /// Milliseconds until a trial gives up, unless said.
-const DEADLINE_MS: u64 = 10_000;
+pub(super) const DEADLINE_MS: u64 = 10_000;
 
 /// The plan of one instance (its seed is 0, its random cuts are open). It is good only when nothing was noted.
 pub(super) fn plan(
@@ -201,16 +204,19 @@ fn kinds(raw: &RawFile, gather: &mut Gather) -> Vec<String> {
     cited.value.iter().map(|id| id.value.clone()).collect()
 }
 
+/// The state that a sandbox is in when the trial begins, unless said.
+pub(super) const fn default_state(op: Op) -> &'static str {
+    match op {
+        Op::Resume => "paused",
+        _ => "running",
+    }
+}
+
 fn sandbox(raw: &RawFile, op: Op) -> SandboxTruth {
     let raw = raw.sandbox.as_ref().map(|sandbox| &sandbox.value);
-    let default = if op == Op::Resume {
-        "paused"
-    } else {
-        "running"
-    };
     let state = raw
         .and_then(|raw| raw.state.as_ref())
-        .map_or(default, |state| state.value.0.0);
+        .map_or_else(|| default_state(op), |state| state.value.0.0);
     SandboxTruth {
         state: state.to_owned(),
         lag: raw

@@ -52,3 +52,32 @@ pub struct Plan {
     /// The seed that this plan was made with.
     pub seed: u64,
 }
+
+impl Plan {
+    /// The capabilities of [`Plan::needs`] that follow from the job and the faults; the others were declared. Sorted.
+    #[must_use]
+    pub fn implied_needs(&self) -> Vec<Capability> {
+        let streams = self
+            .faults
+            .iter()
+            .filter_map(|fault| match &fault.behaviour.content {
+                Content::Stream(steps) => Some(steps.as_slice()),
+                _ => None,
+            });
+        let waits = self.op != Op::Connect && streams.flatten().any(Step::awaits_delivery);
+        let mut implied: Vec<_> = [
+            (waits, Capability::LiveOutput),
+            (self.job.cancel.is_some(), Capability::Cancel),
+            (self.job.timeout_ms.is_some(), Capability::Timeout),
+            (
+                self.job.extra.contains_key("policy"),
+                Capability::LeasePolicy,
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(implied, capability)| implied.then_some(capability))
+        .collect();
+        implied.sort_unstable();
+        implied
+    }
+}

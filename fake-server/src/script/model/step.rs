@@ -121,6 +121,19 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// Whether this step, or one in it, waits until the client has handed a frame to its caller.
+    #[must_use]
+    pub fn awaits_delivery(&self) -> bool {
+        match self {
+            Self::Until(Until::Delivered(_)) => true,
+            Self::Trickle { step, .. } | Self::Every { step, .. } => step.awaits_delivery(),
+            Self::Loop { steps, .. } => steps.iter().any(Self::awaits_delivery),
+            _ => false,
+        }
+    }
+}
+
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -18,6 +18,7 @@ pub mod report;
 #[cfg(feature = "run")]
 pub mod run;
 pub mod select;
+pub mod stability;
 pub mod standing;
 pub mod suite;
 pub mod summary;

@@ -30,6 +30,11 @@ const ENDS: &[(&str, i32, &str)] = &[
         " passed",
     ),
     ("cargo run -- run --client clients/curl/client.toml", 0, ""),
+    (
+        "cargo run -- run --client clients/python-follow/client.toml --verify-stability 2 \"stream/*\"",
+        0,
+        "2 repeats each",
+    ),
     ("cargo run -- run docs/outage.toml", 0, " passed"),
     ("cargo run -- list", 0, "stream/healthy-follow"),
     (

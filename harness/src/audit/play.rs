@@ -135,6 +135,7 @@ async fn play(plans: &[Arc<Plan>], bug: Bug, options: &Options) -> Vec<Judged> {
         timeout_multiplier: 1.0,
         fail_fast: false,
         in_memory: true,
+        first_trial: 0,
     };
     let known = KnownFailures::default();
     let never = std::future::pending();

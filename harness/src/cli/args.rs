@@ -65,7 +65,11 @@ Examples:
   createos-conformance run 'data/*' sequence/largest-seq   an area and a scenario
   createos-conformance run '**/*reset*'                    every id that says `reset`
   createos-conformance run my-outage.toml                  a scenario of your own
-  createos-conformance run --client my/client.toml --jobs 1 -v stream/drop-and-resume")]
+  createos-conformance run --client my/client.toml --jobs 1 -v stream/drop-and-resume
+  createos-conformance run --verify-stability 50           each case 50 times more, always the same?
+
+With --verify-stability, a verdict that changes is a failure too (exit 1). So is a wire log that
+changes, for the built-in client and with --strict; other clients may choose what they ask.")]
 pub(super) struct RunArgs {
     /// Ids, patterns (`*` one component, `**` many) or .toml files; none means everything
     #[arg(value_name = "PATTERN")]
@@ -85,6 +89,9 @@ pub(super) struct RunArgs {
     /// Wait this many times longer for the client than a scenario says (slow machines)
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
     pub(super) timeout_multiplier: f64,
+    /// Repeat every case N times more and report any change of a verdict or of the wire log
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(super) verify_stability: Option<u16>,
     /// Stop at the first failure
     #[arg(long)]
     pub(super) fail_fast: bool,

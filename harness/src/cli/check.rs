@@ -137,6 +137,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
         timeout_multiplier: 1.0,
         fail_fast: false,
         in_memory: true,
+        first_trial: 0,
     };
     let known = KnownFailures::default();
     let (judged, _) = run(

@@ -10,22 +10,31 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(super) struct Progress {
     bar: ProgressBar,
     failed: usize,
+    /// Runs that are still to come, this one included.
+    runs: u64,
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    /// For so many runs over the same cases.
+    pub(super) fn new(runs: u64) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}") {
             bar.set_style(style.progress_chars("━╸─"));
         }
-        Self { bar, failed: 0 }
+        Self {
+            bar,
+            failed: 0,
+            runs,
+        }
     }
 }
 
 impl Sink for Progress {
     fn event(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(info) => self.bar.set_length(info.cases as u64),
+            RunEvent::Started(info) => self
+                .bar
+                .set_length(self.bar.position() + info.cases as u64 * self.runs),
             RunEvent::CaseStarted { .. } | RunEvent::CaseRevised { .. } => {}
             RunEvent::CaseFinished { judged, .. } => {
                 self.bar.inc(1);
@@ -42,7 +51,12 @@ impl Sink for Progress {
                 self.bar
                     .set_message(format!("{failed}{}", judged.case.id()));
             }
-            RunEvent::Finished { .. } => self.bar.finish_and_clear(),
+            RunEvent::Finished { summary, .. } => {
+                self.runs = self.runs.saturating_sub(1);
+                if self.runs == 0 || summary.stopped.is_some() {
+                    self.bar.finish_and_clear();
+                }
+            }
         }
     }
 }

@@ -20,20 +20,22 @@ use crate::{
     events::{RunEvent, Sink},
     exit::Exit,
     report::{
-        console,
-        json::JsonLines,
+        self, console,
+        json::{JsonLines, stability_line},
         text::{harmless, pad},
     },
     run::{DEFAULT_JOBS, Settings},
     select::{Pattern, select, suggest},
-    standing::KnownFailures,
+    stability::Stability,
+    standing::{KnownFailures, Standing},
     suite::Suite,
-    summary::RunInfo,
+    summary::{Judged, RunInfo},
 };
 use fake_server::script::model::Plan;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    pin::pin,
     sync::Arc,
 };
 
@@ -91,30 +93,63 @@ async fn judged(
         replay_arguments: replay_arguments(args),
         files,
     };
+    let repeats = args.verify_stability.map_or(0, usize::from);
     let (jobs, keep) = affordable(args.jobs.map_or(DEFAULT_JOBS, usize::from));
-    let settings = Settings {
+    let mut settings = Settings {
         jobs,
         keep,
         timeout_multiplier: args.timeout_multiplier,
         fail_fast: args.fail_fast,
         in_memory: args.in_memory,
+        first_trial: 0,
     };
     let mut sinks = Sinks {
-        progress: Progress::new(),
+        progress: Progress::new(1 + repeats as u64),
+        unmet: BTreeSet::new(),
         json: args
             .json
             .then(|| JsonLines::new(args.verbose, |line: &str| say(&format!("{line}\n")))),
     };
+    let mut interrupted = pin!(interrupted());
     let (judged, summary) = crate::run::run(
         plans,
         &client,
         &known,
         &info,
         &settings,
-        interrupted(),
+        interrupted.as_mut(),
         &mut sinks,
     )
     .await;
+    let mut exit = summary.exit();
+    let mut stopped = summary.stopped;
+    let mut stability = Stability::default();
+    if repeats > 0 {
+        sinks.tell_again(&judged, &mut stability);
+        stability.add(&judged);
+    }
+    // The lines are those of the first run.
+    sinks.json = None;
+    for _ in 0..repeats {
+        if stopped.is_some() {
+            break;
+        }
+        settings.first_trial += plans.len();
+        let (judged, summary) = crate::run::run(
+            plans,
+            &client,
+            &known,
+            &info,
+            &settings,
+            interrupted.as_mut(),
+            &mut sinks,
+        )
+        .await;
+        stopped = summary.stopped;
+        exit = exit.and(summary.exit());
+        sinks.tell_again(&judged, &mut stability);
+        stability.add(&judged);
+    }
     if !args.json {
         say(&console::report(
             &judged,
@@ -124,15 +159,28 @@ async fn judged(
             args.verbose,
         ));
     }
+    if repeats > 0 {
+        // The wire of the built-in client is ours to keep still.
+        let wire_counts = args.client.is_none() || args.strict;
+        let repeats = stability.repeats(repeats, wire_counts);
+        if !repeats.is_stable() {
+            exit = exit.and(Exit::Failed);
+        }
+        say(&if args.json {
+            format!("{}\n", stability_line(&repeats, exit))
+        } else {
+            format!("\n{}", report::stability::report(&repeats, exit, &page()))
+        });
+    }
     // Of a run that was stopped, what the jobs that were given up still say is no news.
     let notes = client.take_notes().await;
-    if summary.stopped.is_none() {
+    if stopped.is_none() {
         tell_notes(&notes);
     }
     if let Some(client) = Arc::into_inner(client) {
         client.shutdown().await;
     }
-    Ok(summary.exit())
+    Ok(exit)
 }
 
 /// The client, able to be judged, and the failures it is known for.
@@ -202,12 +250,35 @@ fn tell_notes(notes: &[String]) {
 /// Who listens to a run.
 struct Sinks<W> {
     progress: Progress,
+    /// Cases that were not exercised at first.
+    unmet: BTreeSet<String>,
     json: Option<JsonLines<W>>,
+}
+
+impl<W> Sinks<W> {
+    /// Tells which cases of a run were tried once more, now that it is over.
+    fn tell_again(&mut self, judged: &[Judged], stability: &mut Stability) {
+        let met: BTreeSet<&str> = judged
+            .iter()
+            .filter(|one| one.standing != Standing::NotExercised)
+            .map(|one| one.case.id())
+            .collect();
+        for id in std::mem::take(&mut self.unmet) {
+            if met.contains(id.as_str()) {
+                stability.add_tried_again(&id);
+            }
+        }
+    }
 }
 
 impl<W: FnMut(&str)> Sink for Sinks<W> {
     fn event(&mut self, event: &RunEvent) {
         self.progress.event(event);
+        if let RunEvent::CaseFinished { judged, .. } = event
+            && judged.standing == Standing::NotExercised
+        {
+            self.unmet.insert(judged.case.id().to_owned());
+        }
         if let Some(json) = &mut self.json {
             json.event(event);
         }

@@ -1,9 +1,12 @@
 //! The report for machines: one JSON object a line. `run` first, a `case` for each case in the run's order, `summary` last.
+//! Where cases are repeated (`--verify-stability`), these lines are about the first run, and a `stability` line follows.
 
 use super::{redact::redact, story::replay_command};
 use crate::{
     events::{RunEvent, Sink},
+    exit::Exit,
     judge::CheckStatus,
+    stability::Repeats,
     summary::{Judged, RunInfo, Summary},
 };
 use serde_json::{Value, json};
@@ -59,6 +62,17 @@ pub fn summary_line(summary: &Summary) -> String {
     json!({
         "type": "summary",
         "summary": summary,
+        "exit": { "code": exit.code(), "meaning": exit.meaning() },
+    })
+    .to_string()
+}
+
+/// The line about repeats; its exit is that of all runs together.
+#[must_use]
+pub fn stability_line(repeats: &Repeats, exit: Exit) -> String {
+    json!({
+        "type": "stability",
+        "stability": repeats,
         "exit": { "code": exit.code(), "meaning": exit.meaning() },
     })
     .to_string()

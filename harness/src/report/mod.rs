@@ -1,13 +1,14 @@
 //! Reports: pure functions from the results of a run to text.
 //!
 //! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
-//! [`timeline`]. `json` is for machines. `text` measures and wraps, `redact` keeps secrets out.
+//! [`timeline`]. `json` is for machines, [`stability`] for repeats. `text` measures and wraps, `redact` keeps secrets out.
 
 #[cfg(feature = "run")]
 pub mod audit;
 pub mod console;
 pub mod json;
 pub mod redact;
+pub mod stability;
 pub mod story;
 pub mod text;
 pub mod timeline;

@@ -30,12 +30,12 @@ pub(super) fn spawn(
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     for _ in 0..settings.jobs.clamp(1, cores) {
         let (work, client, tx) = (Arc::clone(work), Arc::clone(client), tx.clone());
-        let multiplier = settings.timeout_multiplier;
+        let (multiplier, first) = (settings.timeout_multiplier, settings.first_trial);
         workers.spawn_blocking(move || {
             while let Some((index, plan)) = work.take() {
                 // A receiver that is gone has stopped the run.
                 let _ = tx.send(Message::Started(index));
-                let ran = play(index, &plan, &client, multiplier);
+                let ran = play(first + index, &plan, &client, multiplier);
                 let _ = tx.send(Message::Ended(index, Box::new(ran)));
             }
         });
@@ -43,7 +43,7 @@ pub(super) fn spawn(
 }
 
 /// Plays one plan on a runtime of its own, with a clock that stands still while anybody can act.
-fn play(index: usize, plan: &Arc<Plan>, client: &Client, multiplier: f64) -> Ran {
+fn play(number: usize, plan: &Arc<Plan>, client: &Client, multiplier: f64) -> Ran {
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -52,7 +52,7 @@ fn play(index: usize, plan: &Arc<Plan>, client: &Client, multiplier: f64) -> Ran
         let net = MemoryNet::new();
         let transport = Transport::Memory(net);
         let ran = runtime.block_on(async {
-            let mut ran = trial(index, Arc::clone(plan), client, transport, multiplier).await;
+            let mut ran = trial(number, Arc::clone(plan), client, transport, multiplier).await;
             // Nothing outlives this runtime, so what came late is known at once.
             if let Some(kept) = ran.kept.take()
                 && let Some(revised) = kept.end(client).await

@@ -43,6 +43,9 @@ pub struct Settings {
     pub fail_fast: bool,
     /// In memory instead of over sockets; only the built-in client can.
     pub in_memory: bool,
+    /// The number of the first trial. Where the same client plays several runs, none of its jobs shares an id with
+    /// another.
+    pub first_trial: usize,
 }
 
 /// Trials at a time unless said: far more than cores, because trials wait for back-offs and deadlines.
@@ -233,8 +236,8 @@ fn start(
     } else {
         for _ in 0..jobs.min(work.plans.len()) {
             let (work, client, tx) = (Arc::clone(work), Arc::clone(client), tx.clone());
-            let multiplier = settings.timeout_multiplier;
-            workers.spawn(async move { over_sockets(&work, &client, multiplier, &tx).await });
+            let settings = settings.clone();
+            workers.spawn(async move { over_sockets(&work, &client, &settings, &tx).await });
         }
     }
     messages
@@ -243,17 +246,19 @@ fn start(
 async fn over_sockets(
     work: &Work,
     client: &Arc<Client>,
-    multiplier: f64,
+    settings: &Settings,
     tx: &mpsc::UnboundedSender<Message>,
 ) {
+    let multiplier = settings.timeout_multiplier;
     while let Some((index, plan)) = work.take() {
+        let number = settings.first_trial + index;
         // A receiver that is gone has stopped the run.
         let _ = tx.send(Message::Started(index));
         let (its_plan, its_client) = (Arc::clone(&plan), Arc::clone(client));
         // A task of its own, so that a panic costs one case and not the run.
         let mut task = JoinSet::new();
         task.spawn(async move {
-            trial::trial(index, its_plan, &its_client, Transport::Tcp, multiplier).await
+            trial::trial(number, its_plan, &its_client, Transport::Tcp, multiplier).await
         });
         let ran = match task.join_next().await {
             Some(Ok(ran)) => ran,

@@ -57,6 +57,7 @@ pub(crate) fn judged(
         timeout_multiplier: 1.0,
         fail_fast: false,
         in_memory,
+        first_trial: 0,
     };
     let known = KnownFailures::default();
     let runtime = tokio::runtime::Builder::new_multi_thread()

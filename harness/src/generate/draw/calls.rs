@@ -1,0 +1,157 @@
+//! What goes wrong with the calls around the stream: create, stdin/close and delete.
+
+use super::super::dice::Dice;
+use fake_server::{
+    script::model::{Attempts, Behaviour, Content, Cut, CutPoint, Effect},
+    wire::Call,
+};
+use serde_json::{Map, Value, json};
+
+/// Ids that are none, and two that are.
+const IDS: &[&str] = &[
+    "",
+    ".",
+    "..",
+    "a/b",
+    "../x",
+    "p?after=9",
+    "p#1",
+    "p 1",
+    "p%2f1",
+    "pé",
+    "p\n1",
+    "ok_-Z9",
+];
+
+/// Faults of the other calls of an `execute`.
+pub(super) fn faults(dice: &mut Dice<'_>) -> Vec<(Call, Attempts, Behaviour)> {
+    let mut faults = Vec::new();
+    if dice.percent(9) {
+        faults.push((Call::CreateProcess, Attempts::Nth(1), create(dice)));
+    }
+    if dice.percent(9) {
+        faults.push((Call::StdinClose, Attempts::Nth(1), stdin_close(dice)));
+    }
+    if dice.percent(25) {
+        faults.push((Call::DeleteProcess, Attempts::Every, delete(dice)));
+    }
+    faults
+}
+
+fn create(dice: &mut Dice<'_>) -> Behaviour {
+    match dice.below(10) {
+        0 | 1 => Behaviour {
+            delay_ms: Some(dice.between(1, 30)),
+            ..Behaviour::default()
+        },
+        2 => status(dice.one_of(&[400, 401, 403, 404, 409, 413, 422])),
+        3 | 4 => Behaviour {
+            effect: Some(dice.one_of(&[Effect::Done, Effect::None])),
+            ..status(dice.one_of(&[500, 502, 503, 504, 429]))
+        },
+        5 | 6 => Behaviour {
+            effect: dice.percent(50).then_some(Effect::Done),
+            ..cut(dice)
+        },
+        7 => data(&[("process_id", json!(dice.one_of(IDS)))], &[]),
+        8 => data(&[], &[dice.one_of(&["process_id", "state", "pid"])]),
+        _ => Behaviour {
+            status: Some(201),
+            content: Content::Text(
+                dice.one_of(&[
+                    "",
+                    "<html>created</html>",
+                    "[]",
+                    "{\"status\":\"success\"}",
+                    "{\"status\":\"success\",\"data\":{\"process_id\":null}}",
+                    "{\"status\":\"success\",\"data\":{\"process_id\":\"pr",
+                    "{\"status\":\"fail\",\"data\":{\"process_id\":\"proc_1\"}}",
+                ])
+                .to_owned(),
+            ),
+            ..Behaviour::default()
+        },
+    }
+}
+
+fn stdin_close(dice: &mut Dice<'_>) -> Behaviour {
+    match dice.below(10) {
+        0..=3 => status(409),
+        4 => status(dice.one_of(&[400, 403, 404, 429])),
+        5 | 6 => status(dice.one_of(&[500, 502, 503])),
+        7 => cut(dice),
+        8 => Behaviour {
+            status: Some(204),
+            content: Content::Text(String::new()),
+            ..Behaviour::default()
+        },
+        _ => Behaviour {
+            delay_ms: Some(dice.between(1, 30)),
+            ..Behaviour::default()
+        },
+    }
+}
+
+fn delete(dice: &mut Dice<'_>) -> Behaviour {
+    match dice.below(12) {
+        0 | 1 => status(404),
+        2 => status(dice.one_of(&[500, 502, 503, 429, 409, 400])),
+        3 => Behaviour {
+            content: Content::Text(String::new()),
+            ..status(dice.one_of(&[202, 204]))
+        },
+        4 | 5 => cut(dice),
+        6 => data(&[("tree_exited", json!(false))], &[]),
+        7 => data(&[], &["tree_exited"]),
+        8 => data(&[("tree_exited", json!("true"))], &[]),
+        9 => Behaviour {
+            status: Some(200),
+            content: Content::Text(
+                dice.one_of(&[
+                    "",
+                    "{\"status\":\"fail\",\"data\":{\"tree_exited\":true}}",
+                    "{\"tree_exited\":true}",
+                    "{\"status\":\"success\",\"data\":null}",
+                    "tree_exited: true",
+                ])
+                .to_owned(),
+            ),
+            ..Behaviour::default()
+        },
+        _ => Behaviour {
+            delay_ms: Some(dice.between(1, 30)),
+            ..Behaviour::default()
+        },
+    }
+}
+
+fn status(status: u16) -> Behaviour {
+    Behaviour {
+        status: Some(status),
+        ..Behaviour::default()
+    }
+}
+
+fn cut(dice: &mut Dice<'_>) -> Behaviour {
+    Behaviour {
+        cut: Some(Cut {
+            at: dice.one_of(&[CutPoint::HeadRead, CutPoint::BodyRead]),
+            reset: dice.percent(50),
+        }),
+        ..Behaviour::default()
+    }
+}
+
+fn data(with: &[(&str, Value)], without: &[&str]) -> Behaviour {
+    let with: Map<String, Value> = with
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.clone()))
+        .collect();
+    Behaviour {
+        content: Content::Data {
+            with,
+            without: without.iter().map(|key| (*key).to_owned()).collect(),
+        },
+        ..Behaviour::default()
+    }
+}

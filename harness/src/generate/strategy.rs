@@ -1,0 +1,107 @@
+//! proptest strategies over plans, for tests of your own.
+//!
+//! What they draw is a plan as a scenario file could say it, settled (see [`super::settle`]), so that the oracle can
+//! say what a right client does with it and the judge can judge what yours did.
+//!
+//! ```
+//! use harness::{
+//!     contract::oracle::{default_promises, expected},
+//!     generate::{Profile, strategy},
+//! };
+//! use proptest::prelude::*;
+//!
+//! proptest!(ProptestConfig::with_cases(20), |(plan in strategy::plan(Profile::Quick))| {
+//!     let right = expected(&plan, &default_promises(&plan));
+//!     prop_assert!(!right.outcomes.is_empty());
+//! });
+//! ```
+
+use super::{Profile, dice::Dice, draw, settle};
+use fake_server::{
+    script::model::{Plan, Truth},
+    wire::Op,
+};
+use proptest::{
+    strategy::{NewTree, Strategy, ValueTree},
+    test_runner::TestRunner,
+};
+
+/// Whole plans of the ops `follow`, `execute` and `connect`: a truth, the job, what each call gets.
+/// Most of them a right client ends with success.
+#[must_use]
+pub const fn plan(profile: Profile) -> Plans {
+    Plans { profile, op: None }
+}
+
+/// What a process wrote and how it ended, as plans of this op have it.
+#[must_use]
+pub const fn truth(profile: Profile, op: Op) -> Truths {
+    Truths { profile, op }
+}
+
+/// See [`plan`].
+#[derive(Clone, Copy, Debug)]
+pub struct Plans {
+    profile: Profile,
+    op: Option<Op>,
+}
+
+impl Plans {
+    /// Only plans of this op. An op that no plan is drawn for (all but `follow`, `execute` and `connect`) is as
+    /// `follow`.
+    #[must_use]
+    pub const fn of(self, op: Op) -> Self {
+        Self {
+            op: Some(op),
+            ..self
+        }
+    }
+}
+
+impl Strategy for Plans {
+    type Tree = Drawn<Plan>;
+    type Value = Plan;
+
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
+        let mut plan = draw::plan(&mut Dice::new(runner.rng()), self.profile, self.op);
+        settle(&mut plan);
+        Ok(Drawn(plan))
+    }
+}
+
+/// See [`truth`].
+#[derive(Clone, Copy, Debug)]
+pub struct Truths {
+    profile: Profile,
+    op: Op,
+}
+
+impl Strategy for Truths {
+    type Tree = Drawn<Truth>;
+    type Value = Truth;
+
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
+        let mut dice = Dice::new(runner.rng());
+        Ok(Drawn(draw::truth(&mut dice, self.profile, self.op)))
+    }
+}
+
+/// A value that was drawn.
+#[derive(Clone, Debug)]
+pub struct Drawn<T>(T);
+
+impl<T: Clone + std::fmt::Debug> ValueTree for Drawn<T> {
+    type Value = T;
+
+    fn current(&self) -> T {
+        self.0.clone()
+    }
+
+    fn simplify(&mut self) -> bool {
+        false
+    }
+
+    fn complicate(&mut self) -> bool {
+        false
+    }
+}

@@ -1,5 +1,4 @@
-//! Choices, drawn one after the other from proptest's generator. Every choice takes the same number of bits
-//! whatever comes of it, so that one that is added at the end changes nothing before it.
+//! Choices, drawn one after the other from proptest's generator.
 
 use proptest::{prelude::Rng as _, test_runner::TestRng};
 
@@ -33,11 +32,6 @@ impl<'a> Dice<'a> {
     /// Whether something happens that happens `percent` times in a hundred.
     pub(super) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
-    }
-
-    /// Whether something happens that happens `permille` times in a thousand.
-    pub(super) fn permille(&mut self, permille: u64) -> bool {
-        self.below(1000) < permille
     }
 
     /// One of these, each as often. The list is not empty.

@@ -3,7 +3,7 @@
 //! began, and never enter the canonical form.
 
 use crate::{
-    script::model::{Cut, End, FrameRef},
+    script::model::{Break, Cut, End, FrameRef},
     wire::{Blob, Call},
 };
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,9 @@ pub struct Exchange {
     /// How the writes of a segmented answer (`byte`, sizes) fared.
     #[serde(default)]
     pub segmented: Option<Segmented>,
+    /// Where its body really broke off, by the count of what left, if the scenario wanted that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broke_off: Option<Break>,
 }
 
 /// The writes of an answer whose segments were chosen.

@@ -124,6 +124,7 @@ fn connect(attempt: u32, after: u64, at_us: u64, answer: Vec<Sent>) -> Exchange 
         client_closed_us: None,
         open: false,
         segmented: None,
+        broke_off: None,
     }
 }
 

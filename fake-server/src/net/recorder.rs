@@ -3,7 +3,7 @@
 //! every entry whether it arrived. The log as others see it is made from that when it is asked for.
 
 use crate::{
-    script::model::{Cut, FrameRef, Until},
+    script::model::{Break, Cut, FrameRef, Until},
     wire::{Blob, Call},
     wirelog::{
         AnswerEnd, Connection, Exchange, LedgerEntry, Micros, Names, Payload, Refusal, Request,
@@ -54,6 +54,7 @@ struct Told {
     last_sent_us: Option<Micros>,
     client_closed_us: Option<Micros>,
     segmented: Option<Segmented>,
+    broke_off: Option<Break>,
 }
 
 /// Something that left, and where on the connection.
@@ -216,6 +217,7 @@ impl Recorder {
             last_sent_us: None,
             client_closed_us: None,
             segmented: None,
+            broke_off: None,
         });
         place
     }
@@ -372,6 +374,11 @@ impl Recorder {
         all.alone += alone;
     }
 
+    /// The body broke off there.
+    pub(super) fn broke_off(&mut self, exchange: usize, broken: Break) {
+        self.exchanges[exchange].broke_off = Some(broken);
+    }
+
     /// The answer ended.
     pub(super) fn ended(
         &mut self,
@@ -524,6 +531,7 @@ impl Recorder {
             client_closed_us: told.client_closed_us,
             open: told.client_closed_us.is_none() && !told.has_end(),
             segmented: told.segmented,
+            broke_off: told.broke_off,
         }
     }
 }

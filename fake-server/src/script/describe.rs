@@ -1,8 +1,8 @@
 //! Faults and steps in plain words, for what people read: the banner of the server, `show`, stories.
 
 use super::model::{
-    Attempts, Behaviour, Chunks, Content, Cut, CutPoint, Effect, End, Fault, FrameRef, Redirect,
-    Segments, Span, Step, Until,
+    Attempts, Behaviour, Break, BreakPlace, Chunks, Content, Cut, CutPoint, Effect, End, Fault,
+    FrameRef, Redirect, Segments, Span, Step, Until,
 };
 
 /// `connect, 2nd: answers 502`.
@@ -150,11 +150,30 @@ fn answer(behaviour: &Behaviour) -> String {
         Chunks::Step => parts.push("an HTTP chunk a step".to_owned()),
         Chunks::Sizes(sizes) => parts.push(format!("HTTP chunks of {} bytes", list(sizes))),
     }
+    if let Some(broken) = behaviour.break_at {
+        parts.push(break_off(broken));
+    }
     if parts.is_empty() {
         "answers faithfully".to_owned()
     } else {
         parts.join(", ")
     }
+}
+
+/// `breaks off at byte 117 on the wire, by FIN`.
+#[must_use]
+pub fn break_off(broken: Break) -> String {
+    let place = match broken.at {
+        BreakPlace::Wire(byte) => format!("at byte {byte} on the wire"),
+        BreakPlace::Payload(byte) => format!("at byte {byte} of the lines"),
+    };
+    let by = match broken.by {
+        End::Chunk => "with a clean end",
+        End::Reset | End::ResetNow => "by RST",
+        End::Hold => "by silence",
+        End::Fin | End::TruncatedChunk | End::BadChunk => "by FIN",
+    };
+    format!("breaks off {place}, {by}")
 }
 
 fn list(sizes: &[usize]) -> String {

@@ -13,6 +13,7 @@ mod faithful;
 pub mod fault_kinds;
 mod fill;
 mod forms;
+pub mod framing;
 mod matrix;
 mod mistakes;
 pub mod model;

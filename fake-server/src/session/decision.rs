@@ -3,7 +3,7 @@
 use crate::{
     script::{
         expand::{Faithful, Piece},
-        model::{Chunks, Cut, Encoding, Segments},
+        model::{Break, Chunks, Cut, Encoding, Segments},
     },
     wire::Call,
 };
@@ -104,6 +104,8 @@ pub struct RawAnswer {
     pub segments: Segments,
     /// How chunks are cut.
     pub chunks: Chunks,
+    /// Where the body breaks off.
+    pub break_at: Option<Break>,
     /// Milliseconds of quiet after which a pause that allows it carries a heartbeat.
     pub heartbeat_ms: u64,
     /// The process whose forced end ends this stream too (faithful streams only): ask

@@ -228,6 +228,7 @@ fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act 
         && behaviour.content_length.is_none()
         && !behaviour.transfer_encoding_also
         && behaviour.encoding.is_none()
+        && behaviour.break_at.is_none()
         && behaviour.segments == Segments::default()
         && behaviour.chunks == Chunks::default()
         && (200..=599).contains(&draft.status);
@@ -251,6 +252,7 @@ fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act 
             encoding: behaviour.encoding,
             segments: behaviour.segments.clone(),
             chunks: behaviour.chunks.clone(),
+            break_at: behaviour.break_at,
             heartbeat_ms: draft.heartbeat_ms,
             follows: draft.follows,
         }),

@@ -5,6 +5,7 @@
 mod doors;
 mod ends;
 mod framing;
+mod planned;
 mod support;
 mod takeover;
 mod transports;

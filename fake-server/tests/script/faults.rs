@@ -5,8 +5,8 @@ use fake_server::{
     script::{
         self,
         model::{
-            Attempts, Behaviour, Chunks, Coding, ConnectionUse, Content, Cut, CutPoint, Effect,
-            Encoding, Redirect, Segments,
+            Attempts, Behaviour, Break, BreakPlace, Chunks, Coding, ConnectionUse, Content, Cut,
+            CutPoint, Effect, Encoding, End, Redirect, Segments,
         },
     },
     wire::{Blob, Call},
@@ -311,4 +311,45 @@ fn writes_and_chunks_are_cut_in_every_way() {
     assert_eq!(chunks("\"one\""), Chunks::One);
     assert_eq!(chunks("\"step\""), Chunks::Step);
     assert_eq!(chunks("[5]"), Chunks::Sizes(vec![5]));
+}
+
+#[test]
+fn a_stream_breaks_off_on_the_wire_or_in_its_lines() {
+    let broken = |says: &str| behaviour(&format!("break-at = {says}")).break_at;
+    let wanted = |at, by| Some(Break { at, by });
+    assert_eq!(
+        broken("{ byte = 117, by = \"fin\" }"),
+        wanted(BreakPlace::Wire(117), End::Fin)
+    );
+    assert_eq!(
+        broken("{ payload = 0, by = \"chunk\" }"),
+        wanted(BreakPlace::Payload(0), End::Chunk)
+    );
+    for (says, message) in [
+        (
+            "{ byte = 1, payload = 1, by = \"fin\" }",
+            "`byte` and `payload`: it breaks off once",
+        ),
+        ("{ by = \"fin\" }", "where does it break off?"),
+        (
+            "{ byte = 1, by = \"chunk\" }",
+            "a zero chunk in the middle of a chunk is data",
+        ),
+        (
+            "{ byte = 1, by = \"bad-chunk\" }",
+            "a body does not break off so",
+        ),
+    ] {
+        let text = format!("{THREE}[[fault]]\non = \"connect\"\nbreak-at = {says}");
+        assert!(messages(&text).contains(&message.to_owned()), "{says}");
+    }
+    for beside in [
+        "body = { text = \"x\" }",
+        "encoding = { coding = \"gzip\" }",
+    ] {
+        let text = format!(
+            "{THREE}[[fault]]\non = \"connect\"\nbreak-at = {{ byte = 1, by = \"fin\" }}\n{beside}"
+        );
+        assert_eq!(messages(&text).len(), 1, "{beside}");
+    }
 }

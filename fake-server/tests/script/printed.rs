@@ -369,3 +369,18 @@ fn fields_keep_their_order() {
         "{text}"
     );
 }
+
+#[test]
+fn where_a_stream_breaks_off_is_read_back() {
+    for at in [
+        "{ byte = 117, by = \"reset\" }",
+        "{ payload = 0, by = \"chunk\" }",
+    ] {
+        let written =
+            format!("op = \"follow\"\n[[fault]]\non = \"connect\"\nattempt = 1\nbreak-at = {at}\n");
+        let plan = plan(&written);
+        let text = print(&plan, &Header::of(&plan));
+        assert!(text.contains(&format!("break-at = {at}")), "{text}");
+        assert!(can_say(&plan), "{text}");
+    }
+}

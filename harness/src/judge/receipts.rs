@@ -6,7 +6,10 @@ use crate::{
     observed::Reply,
 };
 use fake_server::{
-    script::{describe, model::ConnectionUse},
+    script::{
+        describe,
+        model::{Break, ConnectionUse},
+    },
     wire::Call,
     wirelog::{AnswerEnd, Exchange, Sent},
 };
@@ -168,16 +171,26 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
             writes.alone, writes.writes
         ));
     }
-    // A later request of the client is a receipt of everything before it.
-    if index + 1 < walk.log.exchanges.len() {
-        return None;
-    }
-    let answer = Answer::of(exchange, &walk.plan.truth, walk.observed.ended_us);
     let decided = walk
         .connects
         .iter()
         .position(|connect| *connect == index)
         .and_then(|at| walk.decided[at]);
+    // After the line that decides, nothing depends on where the rest breaks off: a client may have left by then.
+    if decided.is_none()
+        && let Some(wanted) = break_of(walk, exchange)
+        && exchange.broke_off != Some(wanted)
+    {
+        return Some(format!(
+            "it wanted an answer that {}, and that did not happen",
+            describe::break_off(wanted)
+        ));
+    }
+    // A later request of the client is a receipt of everything before it.
+    if index + 1 < walk.log.exchanges.len() {
+        return None;
+    }
+    let answer = Answer::of(exchange, &walk.plan.truth, walk.observed.ended_us);
     if let Some(lines) = decided {
         return (answer.acked < lines)
             .then(|| "the lines that decide were not acknowledged".to_owned());
@@ -206,6 +219,17 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         None => (!everything_acked(exchange) && exchange.client_closed_us.is_none())
             .then(|| "what it sent was not acknowledged".to_owned()),
     }
+}
+
+/// Where the scenario wants this answer to break off.
+fn break_of(walk: &Walk<'_>, exchange: &Exchange) -> Option<Break> {
+    let number = exchange.fault?;
+    let fault = walk
+        .plan
+        .faults
+        .iter()
+        .find(|fault| fault.number == number)?;
+    fault.behaviour.break_at
 }
 
 fn everything_acked(exchange: &Exchange) -> bool {

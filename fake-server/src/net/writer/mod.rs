@@ -16,7 +16,8 @@ use super::{
 use crate::{
     script::{
         expand::{Piece, may_hold_placeholders, substitute},
-        model::{Chunks, Cut, End, FrameRef, Segments, Until},
+        framing::part_of,
+        model::{Break, BreakPlace, Chunks, Cut, End, FrameRef, Segments, Until},
     },
     session::{Follow, RawAnswer, RawBody},
     wire::frame::HEARTBEAT_LINE,
@@ -24,7 +25,7 @@ use crate::{
 };
 use coding::Coder;
 use head::Head;
-use out::{BATCH_BYTES, Delimited, Out, note, part_of};
+use out::{BATCH_BYTES, Delimited, Out, note};
 use std::{borrow::Cow, time::Duration};
 use tokio::{sync::watch, time::Instant};
 
@@ -63,7 +64,16 @@ pub(super) async fn play(
     wire: Wire,
 ) -> Option<Wire> {
     let names = trial.names();
-    let total = measure(&answer, &names);
+    let mut total = measure(&answer, &names);
+    let mut payload_room = None;
+    if let Some(Break {
+        at: BreakPlace::Payload(payload),
+        ..
+    }) = answer.break_at
+    {
+        total = total.min(payload);
+        payload_room = Some(payload);
+    }
     let asked = Asked {
         keep_alive: asked.keep_alive && !trial.closes_after(arrived),
         ..asked
@@ -93,6 +103,10 @@ pub(super) async fn play(
         clock: Instant::now(),
         keep: head.keep,
         said_end: false,
+        break_at: answer.break_at,
+        payload_room,
+        body_from: 0,
+        broken: None,
     };
     let result = player.answer(&head, answer.body).await;
     if result.is_err() {
@@ -209,11 +223,29 @@ struct Player<'a> {
     keep: bool,
     /// The end stands in the log.
     said_end: bool,
+    /// Where the body is to break off.
+    break_at: Option<Break>,
+    /// Bytes of payload that may still leave before that, where they are what is counted.
+    payload_room: Option<u64>,
+    /// The connection's place at which the body begins.
+    body_from: u64,
+    /// The body has broken off.
+    broken: Option<Break>,
 }
 
 impl Player<'_> {
     async fn answer(&mut self, head: &Head, body: RawBody) -> Result<Close, Left> {
-        self.out.verbatim(head.text().as_bytes());
+        let text = head.text();
+        self.out.verbatim(text.as_bytes());
+        // usize is at most 64 bits wide.
+        self.body_from = self.wire.gauge().written() + text.len() as u64;
+        if let Some(Break {
+            at: BreakPlace::Wire(bytes),
+            ..
+        }) = self.break_at
+        {
+            self.out.break_after(bytes);
+        }
         self.log_head(head);
         if !head.has_body {
             self.flush_whole().await?;
@@ -267,14 +299,20 @@ impl Player<'_> {
     async fn pieces(&mut self, pieces: impl Iterator<Item = Piece>) -> Result<Close, Stop> {
         let mut pieces = pieces.peekable();
         while let Some(piece) = pieces.next() {
+            if self.is_broken() {
+                break;
+            }
             let truncated = matches!(pieces.peek(), Some(Piece::End(End::TruncatedChunk)));
             match piece {
                 Piece::End(end) => return Ok(self.end(end).await?),
                 Piece::Every { every_ms, pieces } => {
-                    // It ends only by a stop.
+                    // It ends only by a stop, or where the body breaks off.
                     loop {
                         for piece in &pieces {
                             self.piece(piece.clone(), false).await?;
+                        }
+                        if self.is_broken() {
+                            return Ok(self.end(End::Hold).await?);
                         }
                         self.rest(Some(every_ms), false).await?;
                     }
@@ -282,7 +320,7 @@ impl Player<'_> {
                 other => self.piece(other, truncated).await?,
             }
         }
-        // A list without an end says no more.
+        // A list without an end says no more, and a body that breaks off ends in its own way.
         Ok(self.end(End::Hold).await?)
     }
 
@@ -315,14 +353,14 @@ impl Player<'_> {
         bytes: &[u8],
         truncated: bool,
     ) -> Result<(), Left> {
+        let bytes = self.named(what, bytes);
+        let (what, bytes) = self.within_break(what, bytes.as_ref());
         if self.coder.is_none()
             && let Payload::True(FrameRef::Seq(seq)) = what
             && self.out.frame(seq, bytes)
         {
             return self.flush_full().await;
         }
-        let bytes = self.named(what, bytes);
-        let bytes = bytes.as_ref();
         if let Some(coder) = &mut self.coder {
             let coded = coder.push(bytes);
             self.coded_notes.push(note(what, bytes, true, false));
@@ -331,7 +369,10 @@ impl Player<'_> {
                 self.count(coded.len());
                 self.out.payload(step, &coded, notes);
             }
-        } else if truncated && self.out.delimited() == Delimited::Chunked {
+        } else if truncated
+            && self.payload_room != Some(0)
+            && self.out.delimited() == Delimited::Chunked
+        {
             self.out.release();
             self.out.begin_truncated(bytes.len());
             self.out.put(bytes);
@@ -392,15 +433,22 @@ impl Player<'_> {
         every_ms: u64,
     ) -> Result<(), Stop> {
         let bytes = self.named(what, bytes).into_owned();
+        let (what, bytes) = self.within_break(what, &bytes);
         if self.coder.is_none() && self.out.delimited() == Delimited::Chunked {
             self.out.release();
             self.out.begin(bytes.len());
         }
         let mut gone = 0;
         for slice in bytes.chunks(portion.max(1)) {
-            let result = self
-                .portion(step, slice, gone, &bytes, what, every_ms)
-                .await;
+            let result = self.portion(step, slice, gone, bytes, what, every_ms).await;
+            let gone_now = gone + slice.len();
+            if self.out.is_broken() && result.is_ok() && gone_now < bytes.len() {
+                let beginning = note(part_of(what), &bytes[..gone_now], true, false);
+                self.out.note(beginning);
+                let (_, notes) = self.out.take();
+                self.log(notes, self.wire.gauge().written());
+                return Ok(());
+            }
             if let Err(stop) = result {
                 if gone > 0 {
                     self.out.take();
@@ -451,6 +499,9 @@ impl Player<'_> {
             self.out.put(&block);
             self.out.note(note(Payload::Plain, &block, true, gone > 0));
             self.flush().await?;
+            if self.is_broken() {
+                break;
+            }
             // usize is at most 64 bits wide.
             gone += block.len() as u64;
         }
@@ -460,6 +511,9 @@ impl Player<'_> {
     async fn until(&mut self, until: Until) -> Result<(), Stop> {
         self.out.release();
         self.flush().await?;
+        if self.out.is_broken() {
+            return Ok(());
+        }
         match until {
             Until::Acked => {
                 let drained = self.wire.drained(ACK_BOUND).await;
@@ -506,6 +560,9 @@ impl Player<'_> {
     async fn rest(&mut self, ms: Option<u64>, heartbeats: bool) -> Result<(), Stop> {
         self.out.release();
         self.flush().await?;
+        if self.out.is_broken() && self.broken.is_none() {
+            return Ok(());
+        }
         let now = Instant::now();
         if now.saturating_duration_since(self.clock) > JITTER {
             self.clock = now;
@@ -559,7 +616,7 @@ impl Player<'_> {
         }
     }
 
-    async fn end(&mut self, end: End) -> Result<Close, Left> {
+    async fn end(&mut self, mut end: End) -> Result<Close, Left> {
         if let Some(coder) = &mut self.coder
             && end != End::Hold
         {
@@ -568,22 +625,27 @@ impl Player<'_> {
             let notes = std::mem::take(&mut self.coded_notes);
             self.out.payload(usize::MAX, &coded, notes);
         }
+        let mut is_whole = false;
+        if !self.is_broken() {
+            match end {
+                End::Chunk => is_whole = self.out.end(),
+                End::TruncatedChunk => self.out.end_truncated(),
+                End::BadChunk => self.out.end_bad(),
+                End::Fin | End::Reset | End::ResetNow | End::Hold => self.out.release(),
+            }
+        }
+        if let Some(broken) = self.break_at
+            && self.is_broken()
+        {
+            self.out.end_broken();
+            self.broken = Some(broken);
+            end = broken.by;
+            is_whole = end == End::Chunk && self.out.end();
+        }
         match end {
-            End::Chunk => {
-                let is_whole = self.out.end();
-                self.complete(is_whole).await
-            }
-            End::Fin => self.scripted(end).await,
-            End::TruncatedChunk => {
-                self.out.end_truncated();
-                self.scripted(end).await
-            }
-            End::BadChunk => {
-                self.out.end_bad();
-                self.scripted(end).await
-            }
+            End::Chunk => self.complete(is_whole).await,
+            End::Fin | End::TruncatedChunk | End::BadChunk => self.scripted(end).await,
             End::Reset => {
-                self.out.release();
                 self.flush().await?;
                 self.trial.ending(self.arrived).await;
                 let drained = self.wire.drained(ACK_BOUND).await;
@@ -595,7 +657,6 @@ impl Player<'_> {
                 Ok(Close::Reset)
             }
             End::ResetNow => {
-                self.out.release();
                 self.flush().await?;
                 self.trial.ending(self.arrived).await;
                 let acked = self.wire.acked() == self.wire.gauge().written();
@@ -604,7 +665,6 @@ impl Player<'_> {
                 Ok(Close::Reset)
             }
             End::Hold => {
-                self.out.release();
                 self.flush().await?;
                 self.say_end(AnswerEnd::Scripted(end), None);
                 match self.rest(None, false).await {
@@ -631,7 +691,6 @@ impl Player<'_> {
     }
 
     async fn scripted(&mut self, end: End) -> Result<Close, Left> {
-        self.out.release();
         self.trial.ending(self.arrived).await;
         self.flush().await?;
         self.say_end(AnswerEnd::Scripted(end), None);
@@ -647,6 +706,17 @@ impl Player<'_> {
                 AnswerEnd::Complete | AnswerEnd::Scripted(End::Chunk | End::BadChunk)
             );
             let left_at = by_bytes.then(|| self.wire.gauge().last_write());
+            if let Some(broken) = self.broken {
+                let at = match broken.at {
+                    BreakPlace::Wire(_) => BreakPlace::Wire(place - self.body_from),
+                    BreakPlace::Payload(wanted) => {
+                        BreakPlace::Payload(wanted - self.payload_room.unwrap_or(0))
+                    }
+                };
+                let exchange = self.arrived.exchange;
+                self.trial
+                    .record(|recorder, _| recorder.broke_off(exchange, Break { at, ..broken }));
+            }
             self.trial
                 .ended(self.arrived.exchange, how, place, acked, left_at);
         }
@@ -738,6 +808,28 @@ impl Player<'_> {
             self.wire.acked(),
             self.wire.gauge().written(),
         );
+    }
+
+    /// Everything before the place where the body breaks off has been gathered.
+    fn is_broken(&self) -> bool {
+        self.out.is_broken() || self.payload_room == Some(0)
+    }
+
+    /// As much of a payload as may leave before the body breaks off.
+    fn within_break<'b>(&mut self, what: Payload, bytes: &'b [u8]) -> (Payload, &'b [u8]) {
+        let Some(room) = &mut self.payload_room else {
+            return (what, bytes);
+        };
+        let fit = bytes
+            .len()
+            .min(usize::try_from(*room).unwrap_or(usize::MAX));
+        // usize is at most 64 bits wide.
+        *room -= fit as u64;
+        if fit < bytes.len() {
+            (part_of(what), &bytes[..fit])
+        } else {
+            (what, bytes)
+        }
     }
 
     /// Counts coded payload against the announced length.

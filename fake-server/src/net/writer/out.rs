@@ -3,10 +3,12 @@
 
 use super::super::recorder::Note;
 use crate::{
-    script::model::{Chunks, FrameRef},
+    script::{
+        framing::part_of,
+        model::{Chunks, FrameRef},
+    },
     wirelog::Payload,
 };
-use std::io::Write as _;
 
 /// Bytes that are gathered before they leave, and the most of one entry that one note covers.
 pub(super) const BATCH_BYTES: usize = 64 << 10;
@@ -46,6 +48,12 @@ pub(super) struct Out {
     one: Option<usize>,
     /// Payload came beyond the announced length.
     overran: bool,
+    /// Where the body breaks off: bytes of it that may still leave.
+    room: Option<u64>,
+    /// With a break: payload since the last note.
+    unnoted: Vec<u8>,
+    /// Payload did not fit before the break.
+    short: bool,
 }
 
 impl Out {
@@ -65,7 +73,20 @@ impl Out {
             round: 0,
             one,
             overran: false,
+            room: None,
+            unnoted: Vec::new(),
+            short: false,
         }
+    }
+
+    /// From here on only so many bytes leave; the rest is swallowed.
+    pub(super) const fn break_after(&mut self, bytes: u64) {
+        self.room = Some(bytes);
+    }
+
+    /// All bytes before the break have been gathered.
+    pub(super) fn is_broken(&self) -> bool {
+        self.room == Some(0)
     }
 
     pub(super) const fn delimited(&self) -> Delimited {
@@ -96,7 +117,32 @@ impl Out {
 
     /// Bytes that are no payload.
     pub(super) fn verbatim(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        self.push(bytes);
+    }
+
+    /// Adds bytes as far as they stand before the break; how many.
+    fn push(&mut self, bytes: &[u8]) -> usize {
+        let fit = self.room.map_or(bytes.len(), |room| {
+            bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))
+        });
+        self.bytes.extend_from_slice(&bytes[..fit]);
+        if let Some(room) = &mut self.room {
+            // usize is at most 64 bits wide.
+            *room -= fit as u64;
+        }
+        fit
+    }
+
+    /// Adds payload.
+    fn push_payload(&mut self, bytes: &[u8]) {
+        let fit = self.push(bytes);
+        if self.room.is_some() {
+            self.unnoted.extend_from_slice(&bytes[..fit]);
+            self.short |= fit < bytes.len();
+        }
+        if fit > 0 {
+            self.payload_end = self.bytes.len();
+        }
     }
 
     /// Payload of one step, with what it was: as it is, or coded and then `notes` tell what is done with it.
@@ -181,8 +227,7 @@ impl Out {
     /// Announces a chunk.
     pub(super) fn begin(&mut self, size: usize) {
         if size > 0 && self.open == 0 {
-            // Writing to a Vec cannot fail.
-            let _ = write!(self.bytes, "{size:x}\r\n");
+            self.push(format!("{size:x}\r\n").as_bytes());
             self.open = size;
         }
     }
@@ -195,18 +240,16 @@ impl Out {
     /// Payload into the open chunk; where none is open, or it is full, a further one is made.
     pub(super) fn put(&mut self, mut bytes: &[u8]) {
         if self.delimited != Delimited::Chunked {
-            self.bytes.extend_from_slice(bytes);
-            self.payload_end = self.bytes.len();
+            self.push_payload(bytes);
             return;
         }
         while !bytes.is_empty() {
             self.begin(bytes.len());
             let (now, later) = bytes.split_at(self.open.min(bytes.len()));
-            self.bytes.extend_from_slice(now);
+            self.push_payload(now);
             self.open -= now.len();
-            self.payload_end = self.bytes.len();
             if self.open == 0 {
-                self.bytes.extend_from_slice(b"\r\n");
+                self.push(b"\r\n");
             }
             bytes = later;
         }
@@ -215,6 +258,11 @@ impl Out {
     /// The bytes so far were this.
     pub(super) fn note(&mut self, note: Note) {
         let end = self.payload_end;
+        if self.short {
+            self.note_beginning(what_of(&note));
+            return;
+        }
+        self.unnoted.clear();
         if let (Note::Frames { from, to }, Some((last_end, Note::Frames { to: last, .. }))) =
             (&note, self.notes.last_mut())
             && *last + 1 == *from
@@ -224,6 +272,24 @@ impl Out {
             return;
         }
         self.notes.push((end, note));
+    }
+
+    /// What left of a payload before the break.
+    fn note_beginning(&mut self, what: Payload) {
+        if !self.unnoted.is_empty() {
+            let bytes = std::mem::take(&mut self.unnoted);
+            let note = note(part_of(what), &bytes, true, false);
+            self.notes.push((self.payload_end, note));
+        }
+    }
+
+    /// The body breaks off: what is held leaves as far as it stands before that.
+    pub(super) fn end_broken(&mut self) {
+        self.release();
+        if let Some((_, note)) = self.held_notes.first() {
+            let what = what_of(note);
+            self.note_beginning(what);
+        }
     }
 
     fn note_all(&mut self, notes: Vec<Note>) {
@@ -256,7 +322,7 @@ impl Out {
         self.release();
         match self.delimited {
             Delimited::Chunked if self.open == 0 => {
-                self.bytes.extend_from_slice(b"0\r\n\r\n");
+                self.push(b"0\r\n\r\n");
                 true
             }
             Delimited::Length(left) => left == 0,
@@ -275,7 +341,7 @@ impl Out {
     /// A chunk header that is no number.
     pub(super) fn end_bad(&mut self) {
         self.release();
-        self.bytes.extend_from_slice(b"xyz\r\n");
+        self.push(b"xyz\r\n");
     }
 }
 
@@ -287,11 +353,11 @@ fn next_size(sizes: &[usize], round: usize) -> Option<usize> {
     Some(sizes[round % sizes.len()].max(1))
 }
 
-/// What a payload is called when only some of it leaves.
-pub(super) const fn part_of(what: Payload) -> Payload {
-    match what {
-        Payload::True(frame) => Payload::Part(frame),
-        other => other,
+/// What a note is about.
+const fn what_of(note: &Note) -> Payload {
+    match note {
+        Note::Frames { from, .. } => Payload::True(FrameRef::Seq(*from)),
+        Note::Bytes { what, .. } => *what,
     }
 }
 

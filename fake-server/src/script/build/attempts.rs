@@ -36,6 +36,7 @@ const CONNECTION_ONLY: &[&str] = &[
     "encoding",
     "segments",
     "chunks",
+    "break-at",
 ];
 
 impl Claim {

@@ -12,8 +12,11 @@ use crate::{
     script::{
         cuts::Cuts,
         mistakes::Gather,
-        model::{Attempts, Behaviour, Chunks, Cut, CutPoint, Encoding, Fault, Segments, Truth},
-        raw::{RawCut, RawEncoding, RawFault, RawFile},
+        model::{
+            Attempts, Behaviour, Break, BreakPlace, Chunks, Cut, CutPoint, Encoding, End, Fault,
+            Segments, Truth,
+        },
+        raw::{RawBreak, RawCut, RawEncoding, RawFault, RawFile},
         read::{At, Table as _},
         scenario::Random,
         words::Flush,
@@ -203,6 +206,51 @@ fn behaviour(
             Some(Cuts::Fixed(chunks)) => chunks.clone(),
             Some(Cuts::Random) | None => Chunks::default(),
         },
+        break_at: raw.break_at.as_ref().and_then(|at| break_at(at, gather)),
+    }
+}
+
+fn break_at(at: &At<RawBreak>, gather: &mut Gather) -> Option<Break> {
+    let raw = &at.value;
+    let place = match (&raw.byte, &raw.payload) {
+        (Some(byte), None) => BreakPlace::Wire(byte.value),
+        (None, Some(payload)) => BreakPlace::Payload(payload.value),
+        (Some(byte), Some(payload)) => {
+            gather
+                .at(&payload.span, "`byte` and `payload`: it breaks off once")
+                .context(&byte.span, "the first one")
+                .help("one of them");
+            return None;
+        }
+        // A place whose key was wrong has been answered already.
+        (None, None) if !at.clean => return None,
+        (None, None) => {
+            gather
+                .at(&at.span, "where does it break off?")
+                .help("byte = 117 on the wire, or payload = 100 of the lines");
+            return None;
+        }
+    };
+    let by = raw.by.as_ref()?;
+    match (by.value.0, place) {
+        (End::Fin | End::Reset | End::Hold, _) | (End::Chunk, BreakPlace::Payload(_)) => {
+            Some(Break {
+                at: place,
+                by: by.value.0,
+            })
+        }
+        (End::Chunk, BreakPlace::Wire(_)) => {
+            gather
+                .at(&by.span, "a zero chunk in the middle of a chunk is data")
+                .help("payload = 100 counts the bytes of the lines, in chunks that are right");
+            None
+        }
+        _ => {
+            gather
+                .at(&by.span, "a body does not break off so")
+                .help("\"fin\", \"reset\" or \"hold\"; at a byte of the payload \"chunk\" too");
+            None
+        }
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) fn check_together(raw: &RawFault, on: Option<Call>, gather: &mut Gath
         "content-length",
         "transfer-encoding",
         "encoding",
+        "break-at",
     ]);
     if let (Some((silent, silent_place)), Some((key, place))) = (silent.first(), answer) {
         let help = match *silent {
@@ -89,6 +90,26 @@ pub(super) fn check_together(raw: &RawFault, on: Option<Call>, gather: &mut Gath
             .at(&place, "HTTP/1.0 has no chunks")
             .context(&http, "asked for here")
             .help("take one of the two out");
+    }
+    if let Some((_, place)) = of(&["break-at"]) {
+        if on.is_some_and(|call| call != Call::Connect) {
+            gather
+                .at(&place, "only the stream of a connect breaks off at a byte")
+                .help("take `break-at` out");
+        }
+        if let Some((key, other)) = of(&[
+            "body",
+            "data",
+            "without",
+            "redirect",
+            "content-length",
+            "encoding",
+        ]) {
+            gather
+                .at(&place, format!("`break-at` and `{key}`"))
+                .context(&other, "the other one")
+                .help("`break-at` cuts a faithful or a scripted stream");
+        }
     }
     if let (Some((_, http)), Some(stream)) = (of(&["http"]), &raw.stream) {
         for step in &stream.value {

@@ -1,6 +1,6 @@
 //! What a call gets instead of the faithful answer, part by part.
 
-use super::Step;
+use super::{End, Step};
 use crate::wire::Blob;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +38,28 @@ pub struct Behaviour {
     pub segments: Segments,
     /// How HTTP chunks are cut.
     pub chunks: Chunks,
+    /// Where the body breaks off, whatever was to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub break_at: Option<Break>,
+}
+
+/// A body that breaks off at a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Break {
+    /// The last byte that leaves is the one before.
+    pub at: BreakPlace,
+    /// How it ends there: `Fin`, `Reset` or `Hold`; at a byte of the payload `Chunk` too.
+    pub by: End,
+}
+
+/// A place in a body, in bytes from its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BreakPlace {
+    /// As it stands on the wire: sizes and ends of chunks and the zero chunk counted.
+    Wire(u64),
+    /// Of what it carries. The framing is right up to there: the last chunk announces what comes.
+    Payload(u64),
 }
 
 /// The connection ends without an answer.

@@ -12,7 +12,8 @@ use crate::wire::{Op, call::Capability};
 use serde::{Deserialize, Serialize};
 
 pub use behaviour::{
-    Behaviour, Chunks, Coding, Content, Cut, CutPoint, Effect, Encoding, Redirect, Segments,
+    Behaviour, Break, BreakPlace, Chunks, Coding, Content, Cut, CutPoint, Effect, Encoding,
+    Redirect, Segments,
 };
 pub use expect::Expect;
 pub use fault::{Attempts, ConnectionUse, Fault};

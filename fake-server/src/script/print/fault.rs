@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     script::model::{
-        Attempts, Behaviour, Chunks, Coding, ConnectionUse, Content, CutPoint, Effect, Encoding,
-        Fault, Redirect, Segments,
+        Attempts, Behaviour, BreakPlace, Chunks, Coding, ConnectionUse, Content, CutPoint, Effect,
+        Encoding, End, Fault, Redirect, Segments,
     },
     wire::Call,
 };
@@ -109,6 +109,16 @@ fn answer(behaviour: &Behaviour, lines: &mut Lines) {
         Chunks::One => lines.set("chunks", quoted("one")),
         Chunks::Step => lines.set("chunks", quoted("step")),
         Chunks::Sizes(sizes) => lines.numbers("chunks", sizes),
+    }
+    if let Some(broken) = behaviour.break_at {
+        let (unit, at) = match broken.at {
+            BreakPlace::Wire(byte) => ("byte", byte),
+            BreakPlace::Payload(byte) => ("payload", byte),
+        };
+        let table = Inline::default()
+            .with(unit, at.to_string())
+            .with("by", word::<End>(broken.by));
+        lines.set("break-at", table.finish());
     }
     content(&behaviour.content, lines);
     if let Some(effect) = behaviour.effect {

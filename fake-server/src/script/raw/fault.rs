@@ -3,7 +3,7 @@
 use super::{List, RawStep};
 use crate::script::{
     cuts::Cuts,
-    model::{Attempts, Chunks, Coding, ConnectionUse, CutPoint, Effect, Redirect, Segments},
+    model::{Attempts, Chunks, Coding, ConnectionUse, CutPoint, Effect, End, Redirect, Segments},
     node::Node,
     read::{Free, Named, table},
     units::{Byte, Delta, Millis},
@@ -63,6 +63,8 @@ table! {
         segments = "segments": Cuts<Segments>,
         /// How HTTP chunks are cut: "frame" (default), "one", "step", "random" or sizes.
         chunks = "chunks": Cuts<Chunks>,
+        /// The stream breaks off at a byte, whatever was to come.
+        break_at = "break-at": RawBreak,
     }
     hints {
         "steps" => "the steps of an answer are `stream`",
@@ -105,6 +107,18 @@ table! {
     RawCut ["a cut", "at"] {
         /// "accept" (nothing is read), "head-read" or "body-read".
         at = "at": Named<CutPoint>,
+    }
+}
+
+table! {
+    /// Where a stream breaks off: at a byte on the wire, or of what it carries.
+    RawBreak ["break-at", "by"] {
+        /// So many bytes of the body leave as they stand on the wire: sizes of chunks, CR LF and zero chunk counted.
+        byte = "byte": u64,
+        /// So many bytes of the lines leave, in chunks that are right.
+        payload = "payload": u64,
+        /// How it ends there: "fin", "reset", "hold"; with `payload` also "chunk" (the zero chunk).
+        by = "by": Named<End>,
     }
 }
 

@@ -8,7 +8,7 @@ mod process;
 mod step;
 
 pub(super) use expect::{RawExpect, RawStreams};
-pub(super) use fault::{RawBody, RawCut, RawEncoding, RawFault};
+pub(super) use fault::{RawBody, RawBreak, RawCut, RawEncoding, RawFault};
 pub(super) use job::{RawCancel, RawInput, RawJob};
 pub(super) use process::{RawExit, RawOutput, RawProcess};
 pub(super) use step::RawStep;

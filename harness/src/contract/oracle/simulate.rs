@@ -3,7 +3,8 @@
 
 use fake_server::{
     script::{
-        expand::Piece,
+        expand::{Piece, may_hold_placeholders, substitute},
+        framing::{Framing, broken},
         model::{ConnectionUse, Cut, End, Plan},
     },
     session::{Act, Answer, RawAnswer, RawBody, Session},
@@ -88,6 +89,7 @@ impl Simulation {
             client_closed_us: None,
             open: false,
             segmented: None,
+            broke_off: None,
         };
         if let Some(cut) = arrival.cut {
             exchange.answer.push(ended(AnswerEnd::Cut(cut)));
@@ -178,7 +180,22 @@ impl Simulation {
                 None
             }
             stream @ (RawBody::Pieces(_) | RawBody::Faithful(_)) => {
-                self.pieces(stream.into_pieces().collect(), exchange)
+                let mut pieces: Vec<Piece> = stream
+                    .into_pieces()
+                    .map(|piece| self.named(piece))
+                    .collect();
+                if let Some(at) = answer.break_at {
+                    let framing = if answer.http10 {
+                        Framing::Plain
+                    } else {
+                        Framing::Chunked(answer.chunks)
+                    };
+                    if let Some(left) = broken(&pieces, &framing, answer.heartbeat_ms, at) {
+                        exchange.broke_off = Some(at);
+                        pieces = left;
+                    }
+                }
+                self.pieces(pieces, exchange)
             }
         };
         let end = match (end, answer.content_length) {
@@ -208,14 +225,30 @@ impl Simulation {
         }
     }
 
+    /// A piece with the names of the trial in the place of placeholders.
+    fn named(&self, mut piece: Piece) -> Piece {
+        match &mut piece {
+            Piece::Bytes { what, bytes, .. } | Piece::Trickle { what, bytes, .. }
+                if may_hold_placeholders(*what) =>
+            {
+                *bytes = substitute(bytes, &self.names);
+            }
+            Piece::Every { pieces, .. } => {
+                *pieces = std::mem::take(pieces)
+                    .into_iter()
+                    .map(|piece| self.named(piece))
+                    .collect();
+            }
+            _ => {}
+        }
+        piece
+    }
+
     /// Plays pieces; how the answer ended, or nothing where it stands still.
     fn pieces(&mut self, pieces: Vec<Piece>, exchange: &mut Exchange) -> Option<AnswerEnd> {
         for piece in pieces {
             match piece {
-                Piece::Bytes { what, bytes, .. } => {
-                    let bytes = fake_server::script::expand::substitute(&bytes, &self.names);
-                    exchange.answer.push(body(what, bytes));
-                }
+                Piece::Bytes { what, bytes, .. } => exchange.answer.push(body(what, bytes)),
                 Piece::Trickle {
                     what,
                     bytes,

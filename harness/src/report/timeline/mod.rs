@@ -18,7 +18,7 @@ use crate::{
     judge::{Place, Violation},
 };
 use fake_server::{
-    script::model::Plan,
+    script::{describe, model::Plan},
     wire::Call,
     wirelog::{Exchange, Micros, Payload, Sent},
 };
@@ -174,6 +174,10 @@ impl Told<'_> {
             let is_stream = exchange.call == Some(Call::Connect);
             let jump = next.as_mut().and_then(|next| jump_words(sent, next));
             let mut acts = sent_words(sent, exchange.fault.is_some(), is_stream, &self.plan.truth);
+            if let (Sent::End { .. }, Some(broken)) = (sent, exchange.broke_off) {
+                let words = describe::break_off(broken);
+                acts = vec![Act::Deviates(format!("the body {words}"))];
+            }
             if let Some(jump) = jump
                 && let Some(Act::Faithful(words)) = acts.first()
             {

@@ -25,6 +25,9 @@ pub struct RunInfo {
     pub transport: &'static str,
     /// Cases selected.
     pub cases: usize,
+    /// The words that call this program.
+    #[serde(skip)]
+    pub program: Vec<String>,
     /// What to add to the replaying command, so that it is this client again.
     pub replay_arguments: Vec<String>,
     /// Scenarios that are single files: id and path, which replays them.

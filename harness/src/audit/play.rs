@@ -126,6 +126,7 @@ async fn play(plans: &[Arc<Plan>], bug: Bug, options: &Options) -> Vec<Judged> {
         strict: true,
         transport: "memory",
         cases: plans.len(),
+        program: Vec::new(),
         replay_arguments: Vec::new(),
         files: BTreeMap::new(),
     };

@@ -128,6 +128,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
         strict: true,
         transport: "memory",
         cases: plans.len(),
+        program: super::called::program(),
         replay_arguments: vec!["--in-memory".to_owned()],
         files: std::collections::BTreeMap::new(),
     };

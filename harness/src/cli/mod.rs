@@ -3,6 +3,7 @@
 
 mod args;
 mod audit;
+mod called;
 mod check;
 mod coverage;
 mod files;

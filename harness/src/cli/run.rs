@@ -3,7 +3,7 @@
 use super::{
     Failure,
     args::RunArgs,
-    block_on,
+    block_on, called,
     check::unreachable_faults,
     files, interrupted, or_interrupted,
     output::{complain, page, say},
@@ -90,6 +90,7 @@ async fn judged(
         strict: args.strict,
         transport: if args.in_memory { "memory" } else { "sockets" },
         cases: plans.len(),
+        program: called::program(),
         replay_arguments: replay_arguments(args),
         files,
     };

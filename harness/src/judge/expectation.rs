@@ -40,7 +40,7 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
         add(
             Miss {
                 expected: format!(
-                    "one of {} alternatives, such as {}",
+                    "one of {} ways, such as {}",
                     expect.any_of.len(),
                     miss.expected
                 ),
@@ -76,8 +76,8 @@ fn misses(walk: &Walk<'_>, expect: &Expect) -> Vec<Miss> {
         if u32::try_from(seen) != Ok(*count) {
             misses.push(Miss {
                 requirements: about(walk, call_rules(*call)),
-                expected: format!("{call} {count} times"),
-                seen: format!("{seen} times"),
+                expected: format!("{call} {}", words::times(*count as usize)),
+                seen: words::times(seen),
                 place: Place::End,
             });
         }
@@ -154,8 +154,8 @@ fn of_result(walk: &Walk<'_>, expect: &Expect, result: &JobResult, misses: &mut 
         let had = handed(walk, result, *stream);
         if !had.starts_with(&text_or_bytes(least, form)) {
             miss(
-                format!("at least {stream}: {}", words::bytes(least)),
-                words::bytes(&had),
+                format!("{stream} {} at least", words::bytes(least)),
+                format!("{stream} {}", words::bytes(&had)),
             );
         }
     }
@@ -163,8 +163,8 @@ fn of_result(walk: &Walk<'_>, expect: &Expect, result: &JobResult, misses: &mut 
         let had = handed(walk, result, *stream);
         if !text_or_bytes(most, form).starts_with(&had) {
             miss(
-                format!("at most {stream}: {}", words::bytes(most)),
-                words::bytes(&had),
+                format!("{stream} {} at most", words::bytes(most)),
+                format!("{stream} {}", words::bytes(&had)),
             );
         }
     }
@@ -228,8 +228,11 @@ fn connects(walk: &Walk<'_>, expect: &Expect, misses: &mut Vec<Miss>) {
             .collect();
         misses.push(Miss {
             requirements: about(walk, rules),
-            expected: format!("connects with after = {}", patterns.join(", ")),
-            seen: format!("after = {}", seen.join(", ")),
+            expected: format!("connects with after={}", patterns.join(", then ")),
+            seen: match seen.as_slice() {
+                [] => "no connect".to_owned(),
+                _ => format!("after={}", seen.join(", then ")),
+            },
             place: Place::End,
         });
     }

@@ -80,7 +80,7 @@ fn retries(walk: &Walk<'_>, exchanges: &[&Exchange], findings: &mut Findings<'_>
             findings.add(Wrong::new(
                 &["raw/no-hidden-retry"],
                 place,
-                format!("at most {most} connects (the client's promise)"),
+                words::budget(walk.promises),
                 format!("connect number {}", at + 2),
             ));
         }
@@ -113,7 +113,7 @@ fn unconnected(result: &JobResult, findings: &mut Findings<'_>) {
         findings.add(Wrong::new(
             &["raw/truncation-visible"],
             Place::Result,
-            "an error: there was no stream",
+            "an error, since there was no stream",
             "ended",
         ));
     }
@@ -170,7 +170,10 @@ fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findings<'_>) {
     findings.add(Wrong::new(
         candidates,
         Place::End,
-        format!("an answer within {} ms", expected.deadline_ms),
+        format!(
+            "an answer within {}",
+            words::ms(expected.deadline_ms.saturating_mul(1000))
+        ),
         "no answer by the deadline",
     ));
 }

@@ -187,6 +187,7 @@ impl Ending<'_, '_> {
     /// What a right client would have said, in words.
     fn right_outcomes(&self, states: &[State]) -> String {
         let mut outcomes: Vec<String> = Vec::new();
+        let mut kinds: Vec<&str> = Vec::new();
         for state in states {
             let outcome = match state.phase {
                 Phase::Ended(at) => success::exit_words(self.walk.acceptor.arena.exit_at(at)),
@@ -194,13 +195,25 @@ impl Ending<'_, '_> {
                     Made::No => "a process created and followed".to_owned(),
                     _ => "another connect".to_owned(),
                 },
-                _ => format!("error {}", words::or(&self.kinds(state))),
+                _ => {
+                    for kind in self.kinds(state) {
+                        if !kinds.contains(&kind) {
+                            kinds.push(kind);
+                        }
+                    }
+                    continue;
+                }
             };
             if !outcomes.contains(&outcome) {
                 outcomes.push(outcome);
             }
         }
         outcomes.truncate(4);
-        words::or(&outcomes)
+        let others = words::or(&outcomes);
+        match (outcomes.is_empty(), kinds.is_empty()) {
+            (_, true) => others,
+            (true, false) => format!("error {}", words::or(&kinds)),
+            (false, false) => format!("{others}, or error {}", words::or(&kinds)),
+        }
     }
 }

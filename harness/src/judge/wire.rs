@@ -54,7 +54,7 @@ fn authenticated(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 Wrong::new(
                     &["stream/authenticated"],
                     Place::Exchange(index),
-                    format!("`X-Api-Key` with the job's key on {call}"),
+                    format!("the job's key in `X-Api-Key` on {call}"),
                     match keys.as_slice() {
                         [] => "no `X-Api-Key`".to_owned(),
                         [_] => "`X-Api-Key` with another value".to_owned(),
@@ -82,8 +82,8 @@ fn endless(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 Wrong::new(
                     &["frames/long-line"],
                     Place::Exchange(index),
-                    format!("the client is gone before {limit} bytes of one line"),
-                    format!("it took {} bytes", answer.tail_acked),
+                    format!("it gives up a line without end before {} ({ENDLESS_FACTOR} times its limit)", words::size(limit)),
+                    format!("it read {} of one line", words::size(answer.tail_acked as u64)),
                 )
                 .always(),
             );
@@ -96,7 +96,7 @@ fn endless(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 Wrong::new(
                     &["secrets/responses-unread"],
                     Place::Exchange(index),
-                    "the body of an error answer is not read for ever",
+                    "the body of an error response is not read for ever",
                     "it was still being read at the end",
                 )
                 .always(),
@@ -123,7 +123,7 @@ fn closed(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 Wrong::new(
                     candidates,
                     Place::Exchange(index),
-                    format!("the answer to {call} is closed or read to its end"),
+                    format!("the response to {call} is closed or read to its end"),
                     "it was still open at the end",
                 )
                 .always(),
@@ -133,7 +133,7 @@ fn closed(walk: &Walk<'_>, findings: &mut Findings<'_>) {
             && closed > walk.observed.ended_us.saturating_add(LATE_CLOSE_US)
         {
             findings.note(format!(
-                "the answer to {call} was closed {} after the result",
+                "the response to {call} was closed {} after the result",
                 words::ms(closed - walk.observed.ended_us)
             ));
         }
@@ -201,7 +201,7 @@ fn identifiers(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 Wrong::new(
                     &["create/identifier"],
                     Place::Exchange(index),
-                    "the id of the answer is refused and never put into a URL",
+                    "a process id that is none is refused and never put into a URL",
                     format!(
                         "{} {}",
                         words::short(&exchange.request.method),

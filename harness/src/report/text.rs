@@ -290,11 +290,13 @@ pub fn seconds(ms: u64) -> String {
     }
 }
 
-/// A span of time: milliseconds below ten seconds, then seconds with one decimal.
+/// A span of time: milliseconds below ten seconds, then seconds, with one decimal unless they are whole.
 #[must_use]
 pub fn span_ms(ms: u64) -> String {
     if ms < 10_000 {
         format!("{ms} ms")
+    } else if ms.is_multiple_of(1000) {
+        format!("{} s", ms / 1000)
     } else {
         format!("{}.{} s", ms / 1000, ms % 1000 / 100)
     }
@@ -340,5 +342,6 @@ mod tests {
         assert_eq!(thousands(1_048_576), "1,048,576");
         assert_eq!(span_ms(250), "250 ms");
         assert_eq!(span_ms(12_345), "12.3 s");
+        assert_eq!(span_ms(10_000), "10 s");
     }
 }

@@ -28,25 +28,41 @@ pub(in crate::judge) enum Difference {
 impl Mismatch {
     /// What would have been right.
     pub(in crate::judge) fn expected(&self, extent: Extent) -> String {
-        let how = match extent {
+        if self.expected.is_empty() {
+            return format!("nothing on {}", self.stream);
+        }
+        let more = match extent {
             Extent::Whole => "",
-            Extent::Beginning => "at most ",
+            Extent::Beginning => " at most",
         };
         format!(
-            "{}: {how}{}",
+            "{} {}{more}",
             self.stream,
-            words::bytes(around(&self.expected, &self.seen))
+            around(&self.expected, &self.seen)
         )
     }
 
     /// What was seen.
     pub(in crate::judge) fn seen(&self) -> String {
-        let way = if self.live { " handed over live" } else { "" };
+        let way = if self.live { " (live)" } else { "" };
         let at = common(&self.expected, &self.seen);
+        let (expected, seen) = (self.expected.len(), self.seen.len());
+        let difference = if at == seen {
+            format!("{} missing", words::size((expected - seen) as u64))
+        } else if at == expected {
+            format!("{} too many", words::size((seen - expected) as u64))
+        } else if at == 0 {
+            "wrong from the start".to_owned()
+        } else {
+            format!("wrong after the first {}", words::size(at as u64))
+        };
+        if self.seen.is_empty() {
+            return format!("nothing on {}{way}: {difference}", self.stream);
+        }
         format!(
-            "{}{way}: {} (they part at byte {at})",
+            "{}{way} {}: {difference}",
             self.stream,
-            words::bytes(around(&self.seen, &self.expected)),
+            around(&self.seen, &self.expected),
         )
     }
 
@@ -125,13 +141,13 @@ fn common(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// Of long bytes the part around the place where they part; short ones whole.
-fn around<'b>(bytes: &'b [u8], other: &[u8]) -> &'b [u8] {
+/// Of long bytes the part around the place where they part, in quotes; short ones whole.
+fn around(bytes: &[u8], other: &[u8]) -> String {
     const BEFORE: usize = 16;
     let at = common(bytes, other);
     if at <= BEFORE {
-        bytes
+        words::bytes(bytes)
     } else {
-        &bytes[at - BEFORE..]
+        format!("…{}", words::bytes(&bytes[at - BEFORE..]))
     }
 }

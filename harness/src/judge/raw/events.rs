@@ -214,7 +214,7 @@ fn wrong_end(
             &candidates,
             Place::Result,
             expected_words(line),
-            format!("{seen}, without it"),
+            format!("{seen}, without that"),
         ));
         return;
     }
@@ -222,7 +222,7 @@ fn wrong_end(
         findings.add(Wrong::new(
             &["raw/truncation-visible"],
             Place::Result,
-            "an error: the stream broke off without an exit",
+            "an error, since the stream broke off without an exit",
             seen,
         ));
         return;

@@ -105,16 +105,16 @@ impl Spec {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Data { seq, stream, data } => format!(
-                "data seq {} {} {}",
+                "a data event (seq {}, {}, {})",
                 seq.as_deref().unwrap_or("?"),
                 stream.as_deref().unwrap_or("?"),
                 data.as_ref().map_or_else(
-                    || "without bytes".to_owned(),
+                    || "no bytes".to_owned(),
                     |data| crate::judge::words::bytes(data)
                 )
             ),
             Self::Exit { code, signal } => format!(
-                "exit code {}, signal {}",
+                "an exit event (code {}, signal {})",
                 code.as_deref().unwrap_or("none"),
                 signal.as_deref().unwrap_or("none")
             ),
@@ -130,7 +130,8 @@ pub(super) fn event_words(event: &ClientEvent) -> String {
     let text = |value: &Option<serde_json::Value>| {
         value
             .as_ref()
-            .map_or_else(|| "absent".to_owned(), ToString::to_string)
+            .filter(|value| !value.is_null())
+            .map_or_else(|| "none".to_owned(), ToString::to_string)
     };
     match event.kind.as_str() {
         "data" => Spec::Data {
@@ -140,11 +141,11 @@ pub(super) fn event_words(event: &ClientEvent) -> String {
         }
         .words(),
         "exit" => format!(
-            "exit code {}, signal {}",
+            "an exit event (code {}, signal {})",
             text(&event.exit_code),
             text(&event.signal)
         ),
-        other => format!("an event of kind `{}`", crate::judge::words::short(other)),
+        other => format!("a `{}` event", crate::judge::words::short(other)),
     }
 }
 

@@ -63,11 +63,8 @@ fn no_events(walk: &Walk<'_>, findings: &mut Findings<'_>) {
         findings.add(Wrong::new(
             &["raw/status-visible", "raw/faithful"],
             Place::Event(at),
-            "no events: there was no stream",
-            format!(
-                "an event of kind `{}`",
-                words::short(&walk.observed.events[at].kind)
-            ),
+            "no event, since there was no stream",
+            format!("a `{}` event", words::short(&walk.observed.events[at].kind)),
         ));
     }
 }

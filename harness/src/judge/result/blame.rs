@@ -7,6 +7,7 @@ use crate::{
         Place,
         acceptor::{Failure, Made, Phase, State},
         findings::{Findings, Wrong},
+        words,
     },
 };
 use fake_server::{
@@ -137,7 +138,7 @@ pub(super) fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findin
         || "no answer by the deadline".to_owned(),
         |why| format!("no answer until it was stopped, because {why}"),
     );
-    let answer = format!("an answer within {} ms", expected.deadline_ms);
+    let answer = words::answer_in_time(expected);
     if waits_for_delivery(walk) {
         findings.add(Wrong::new(
             &["data/live"],

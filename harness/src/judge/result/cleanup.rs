@@ -33,7 +33,7 @@ impl Ending<'_, '_> {
             Some(Proof::No) => findings.add(Wrong::new(
                 &["cleanup/confirmed", "cleanup/own-deadline"],
                 Place::Result,
-                "error cleanup-unconfirmed: no delete was confirmed",
+                "error cleanup-unconfirmed, since no delete was confirmed",
                 self.said(),
             )),
             None => {
@@ -46,8 +46,8 @@ impl Ending<'_, '_> {
                 findings.add(Wrong::new(
                     candidates,
                     Place::End,
-                    "the process is deleted, since the call failed",
-                    format!("no delete, and {}", self.said()),
+                    "a delete-process, since the call failed",
+                    format!("no delete-process, and {}", self.said()),
                 ));
             }
         }
@@ -91,7 +91,7 @@ impl Ending<'_, '_> {
                 &["cleanup/confirmed"],
                 Place::Result,
                 format!(
-                    "{}: the delete was confirmed",
+                    "{}, since the delete was confirmed",
                     self.right_outcomes(&fitting)
                 ),
                 seen,
@@ -99,8 +99,8 @@ impl Ending<'_, '_> {
             None => findings.add(Wrong::new(
                 &["cleanup/on-every-failure", "cleanup/own-deadline"],
                 Place::End,
-                "the process is deleted, since the call failed",
-                format!("no delete, and {seen}"),
+                "a delete-process, since the call failed",
+                format!("no delete-process, and {seen}"),
             )),
         }
         fitting

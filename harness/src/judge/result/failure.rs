@@ -122,7 +122,11 @@ impl Ending<'_, '_> {
             &candidates,
             Place::Result,
             if self.may_be_interrupted() {
-                "timed-out or cancelled".to_owned()
+                if walk.observed.cancelled_us.is_some() {
+                    "outcome cancelled".to_owned()
+                } else {
+                    "outcome timed-out".to_owned()
+                }
             } else {
                 self.right_outcomes(&walk.states)
             },
@@ -168,10 +172,10 @@ impl Ending<'_, '_> {
         let budget = walk.promises.connect_budget();
         let used = early.iter().map(|state| state.used).max().unwrap_or(0);
         let expected = format!(
-            "another connect: {used} of {budget} were made{}",
+            "another connect ({used} of {budget} made{})",
             match walk.promises.profile.budget_renewal {
                 BudgetRenewal::Never => "",
-                BudgetRenewal::Progress => " since the last progress",
+                BudgetRenewal::Progress => " since the last new output",
             }
         );
         let drop = early

@@ -32,7 +32,10 @@ impl Ending<'_, '_> {
             findings.add(Wrong::new(
                 &["time/deadline"],
                 Place::Result,
-                format!("not timed out before {timeout} ms"),
+                format!(
+                    "no timed-out before {}",
+                    words::ms(timeout.saturating_mul(1000))
+                ),
                 format!("timed-out after {}", words::ms(walk.observed.ended_us)),
             ));
         }
@@ -123,10 +126,13 @@ impl Ending<'_, '_> {
                 &["time/deadline"],
                 Place::Result,
                 format!(
-                    "the output so far is kept: at least {} bytes",
-                    least.iter().sum::<u64>()
+                    "the output so far is kept: at least {}",
+                    words::size(least.iter().sum())
                 ),
-                format!("{} bytes", handed.iter().sum::<u64>()),
+                match handed.iter().sum() {
+                    0 => "none of it was reported".to_owned(),
+                    bytes => format!("{} reported", words::size(bytes)),
+                },
             ));
         }
     }

@@ -29,7 +29,7 @@ impl Ending<'_, '_> {
                 &candidates,
                 Place::Result,
                 self.right_outcomes(&walk.states),
-                format!("success: exited with {}", said_words(self.result)),
+                format!("success: {}", said_words(self.result)),
             ));
             return Vec::new();
         }
@@ -63,7 +63,7 @@ impl Ending<'_, '_> {
             &candidates,
             Place::Result,
             self.right_outcomes(&ended),
-            format!("exited with {}", said_words(self.result)),
+            said_words(self.result),
         ));
         ended
     }
@@ -87,10 +87,10 @@ impl Ending<'_, '_> {
                     &["cleanup/not-on-success"],
                     Place::Exchange(first.0),
                     "after success no delete, or one that succeeds",
-                    format!(
-                        "{} deletes, none confirmed or more than one",
-                        walk.deletes.len()
-                    ),
+                    match walk.deletes.len() {
+                        1 => "a delete that was not confirmed".to_owned(),
+                        more => format!("{more} deletes"),
+                    },
                 ));
             }
         }
@@ -137,15 +137,20 @@ pub(super) fn exit_words(exit: &Exit) -> String {
 
 /// What a result says about the exit, in words.
 pub(super) fn said_words(result: &JobResult) -> String {
-    let field = |value: &Option<Value>| {
-        value.as_ref().map_or_else(
-            || "absent".to_owned(),
-            |value| words::short(&value.to_string()),
-        )
+    let said = |value: &Option<Value>| match value {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(words::short(text)),
+        Some(value) => Some(words::short(&value.to_string())),
     };
-    format!(
-        "code {}, signal {}",
-        field(&result.exit_code),
-        field(&result.signal)
-    )
+    let code = match &result.exit_code {
+        // In quotes: a text is no code.
+        Some(Value::String(text)) => Some(format!("{:?}", words::short(text))),
+        other => said(other),
+    };
+    match (code, said(&result.signal)) {
+        (Some(code), Some(signal)) => format!("exited with code {code} and signal {signal}"),
+        (Some(code), None) => format!("exited with code {code}"),
+        (None, Some(signal)) => format!("exited by signal {signal}, without a code"),
+        (None, None) => "exited with neither code nor signal".to_owned(),
+    }
 }

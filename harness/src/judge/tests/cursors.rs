@@ -20,7 +20,7 @@ fn after_a_clean_end_the_cursor_is_exact() {
         assert_eq!(verdict.violations[0].requirement, "stream/resume-cursor");
         assert_eq!(
             verdict.violations[0].expected,
-            "reconnect with after=2 (the last whole data frame)"
+            "a reconnect with after=2, the last whole data frame"
         );
         assert_eq!(verdict.violations[0].seen, format!("after={cursor}"));
         assert_eq!(verdict.violations[0].place, Place::Exchange(1));

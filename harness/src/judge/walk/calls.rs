@@ -29,13 +29,13 @@ impl Walk<'_> {
             let (candidates, expected): (&[&str], _) = if self.creates_anything() {
                 (
                     &["create/once", "create/refused", "create/identifier"],
-                    "one create and no second one",
+                    "one create-process",
                 )
             } else {
                 (&["create/once"], "no process is created: one exists")
             };
             findings
-                .add(Wrong::new(candidates, place, expected, "another POST of a process").always());
+                .add(Wrong::new(candidates, place, expected, "another create-process").always());
         }
         if self.is_after_the_result(exchange) {
             findings.add(
@@ -87,18 +87,13 @@ impl Walk<'_> {
         }
         if self.plan.op == Op::Execute && !self.states.iter().any(|s| s.made == Made::Yes) {
             let (candidates, expected) = self.why_no_process();
-            findings.add(Wrong::new(
-                candidates,
-                place,
-                expected,
-                "stdin was closed all the same",
-            ));
+            findings.add(Wrong::new(candidates, place, expected, "a stdin-close"));
         } else if self.plan.op == Op::Execute && !self.stdin_closes.is_empty() {
             findings.add(Wrong::new(
                 &["stdin/closed-already"],
                 place,
-                "stdin is closed once",
-                "it was closed again",
+                "one stdin-close",
+                "another stdin-close",
             ));
         }
         let answer = Answer::of(exchange, &self.plan.truth, self.observed.ended_us);
@@ -133,9 +128,9 @@ impl Walk<'_> {
                 findings.add(Wrong::new(
                     &["cleanup/on-every-failure"],
                     place,
-                    "a delete with one `grace_ms`, in milliseconds",
+                    "a delete with `grace_ms`, in milliseconds, once",
                     match grace.as_slice() {
-                        [] => "a delete without it".to_owned(),
+                        [] => "a delete without `grace_ms`".to_owned(),
                         values => format!("grace_ms={}", words::short(&values.join(","))),
                     },
                 ));
@@ -149,8 +144,8 @@ impl Walk<'_> {
                     Wrong::new(
                         &["cleanup/not-on-success"],
                         place,
-                        "one delete, since it was confirmed",
-                        "another delete of the same process",
+                        "no second delete: the first was confirmed",
+                        "another delete-process",
                     )
                     .always(),
                 );
@@ -184,12 +179,12 @@ impl Walk<'_> {
         if self.states.iter().any(|state| state.made == Made::Refused) {
             (
                 &["create/refused"],
-                "nothing is asked: the create was refused",
+                "no further call: the create was refused",
             )
         } else if self.states.iter().any(|state| state.made == Made::Unknown) {
             (
                 &["create/once", "create/identifier"],
-                "nothing is asked of a process that is not known to exist",
+                "no call for a process that is not known to exist",
             )
         } else {
             (&["create/once"], "a process is created first")

@@ -10,7 +10,6 @@ use crate::{
         findings::{Findings, Wrong},
         words,
     },
-    profile::BudgetRenewal,
 };
 use fake_server::wirelog::{Exchange, Micros};
 
@@ -91,8 +90,8 @@ impl Walk<'_> {
             return eligible;
         }
         let (candidates, expected) = self.why_no_connect();
-        findings
-            .add(Wrong::new(&candidates, place, expected, "another connect").at_level(Level::Must));
+        let seen = format!("another connect, number {}", self.connects.len() + 1);
+        findings.add(Wrong::new(&candidates, place, expected, seen).at_level(Level::Must));
         let last = self.acceptor.budget().saturating_sub(1);
         let adopted = self.states.iter().map(|state| State {
             phase: Phase::Idle,
@@ -121,7 +120,7 @@ impl Walk<'_> {
             return (
                 fail.requirements.clone(),
                 format!(
-                    "the call has failed ({}), no further connect",
+                    "no further connect: the call has failed ({})",
                     words::or(&fail.kinds)
                 ),
             );
@@ -133,7 +132,7 @@ impl Walk<'_> {
         {
             return (
                 vec!["stream/exit-ends-it", "exit/first-counts"],
-                "the exit was accepted, no further connect".to_owned(),
+                "no further connect: the exit frame ended the call".to_owned(),
             );
         }
         if self.states.iter().any(|state| state.made == Made::No) {
@@ -142,7 +141,6 @@ impl Walk<'_> {
                 "a process is created before anything connects to it".to_owned(),
             );
         }
-        let budget = self.acceptor.budget();
         let mut candidates = vec!["stream/retry-budget"];
         if self.progress {
             candidates.push("stream/progress-renews");
@@ -152,14 +150,7 @@ impl Walk<'_> {
                 .into_iter()
                 .filter(|id| self.acceptor.touched.contains(id)),
         );
-        let renewal = match self.promises.profile.budget_renewal {
-            BudgetRenewal::Never => "",
-            BudgetRenewal::Progress => " without new output",
-        };
-        (
-            candidates,
-            format!("at most {budget} connects{renewal} (the client's promise)"),
-        )
+        (candidates, words::budget(self.promises))
     }
 
     /// The states whose cursor was asked for; if there is none, all, with their own cursor or that one.
@@ -186,10 +177,7 @@ impl Walk<'_> {
         let matching: Vec<State> = eligible
             .iter()
             .filter(|state| Some(state.cursor) == asked)
-            .filter(|state| {
-                let had = self.acceptor.arena.lengths(state.tip);
-                had.iter().zip(handed).all(|(had, handed)| *had >= handed)
-            })
+            .filter(|state| self.covers(state, handed))
             .copied()
             .collect();
         if !matching.is_empty() {
@@ -201,7 +189,15 @@ impl Walk<'_> {
         if asked.is_none() {
             self.odd_cursor(candidates, exchange, place, findings);
         } else {
-            let cursors: Vec<u64> = eligible.iter().map(|state| state.cursor).collect();
+            // Below what was handed over nothing is right.
+            let mut cursors: Vec<u64> = eligible
+                .iter()
+                .filter(|state| self.covers(state, handed))
+                .map(|state| state.cursor)
+                .collect();
+            if cursors.is_empty() {
+                cursors = eligible.iter().map(|state| state.cursor).collect();
+            }
             let found = self.cursor_candidates(candidates, asked);
             findings.add(Wrong::new(
                 &found,
@@ -218,6 +214,12 @@ impl Walk<'_> {
             ..state
         }));
         each_once(states)
+    }
+
+    /// Whether a state has at least the output that was handed over.
+    fn covers(&self, state: &State, handed: [u64; 3]) -> bool {
+        let had = self.acceptor.arena.lengths(state.tip);
+        had.iter().zip(handed).all(|(had, handed)| *had >= handed)
     }
 
     /// Of the rules about cursors those that this trial put to the test.
@@ -246,7 +248,7 @@ impl Walk<'_> {
             &candidates[..1],
             place,
             format!(
-                "{}, once, as a plain integer",
+                "{}, as a plain integer, once",
                 words::expected_cursor(&cursors, self.connects.is_empty())
             ),
             words::after(exchange),
@@ -264,7 +266,7 @@ impl Walk<'_> {
                     &["stream/silence"],
                     place,
                     "the stream is read until the server ends it (no silence limit is promised)",
-                    "the client closed it and connected again",
+                    "it was closed, and another connect made",
                 )
                 .always(),
             );

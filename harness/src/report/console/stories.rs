@@ -4,7 +4,7 @@ use crate::{
     judge::CheckStatus,
     report::{
         story::{heading, standing_words, story},
-        text::{Page, count, cut, harmless, paint, wrap},
+        text::{Page, count, harmless, paint, wrap},
     },
     standing::Standing,
     summary::{Judged, RunInfo},
@@ -48,26 +48,59 @@ pub(super) fn stories(judged: &[Judged], info: &RunInfo, page: &Page, verbose: b
         }
     }
     if !untold.is_empty() {
-        let cases: usize = untold.iter().map(|(_, more)| 1 + more).sum();
-        let words = format!(
-            "{} more; --verbose tells their stories:",
-            count(cases, "case", "cases")
-        );
-        out.push_str(&format!("{}\n", paint(page.palette.bold, &words)));
-        for (one, more) in untold {
-            let (word, _) = standing_words(&one.standing, page);
-            let first = one.case.verdict.violations.first();
-            let why = first.map_or("", |violation| violation.requirement.as_str());
+        out.push_str(&in_brief(&untold, page));
+        out.push('\n');
+    }
+    out
+}
+
+/// What is not told as a story: the ids under what they break. With each, how many more are like it.
+fn in_brief(untold: &[(&Judged, usize)], page: &Page) -> String {
+    let cases: usize = untold.iter().map(|(_, more)| 1 + more).sum();
+    let words = format!(
+        "{} more; --verbose tells their stories",
+        count(cases, "case", "cases")
+    );
+    let mut out = format!("{}\n", paint(page.palette.bold, &words));
+    type Under<'a> = ((&'static str, &'a str), Vec<(&'a str, usize)>);
+    let mut groups: Vec<Under<'_>> = Vec::new();
+    for (one, more) in untold {
+        let (word, _) = standing_words(&one.standing, page);
+        let key = (word, reason(one));
+        let id = (one.case.id(), *more);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, ids)) => ids.push(id),
+            None => groups.push((key, vec![id])),
+        }
+    }
+    for ((word, requirement), ids) in groups {
+        let head = format!("  {}  {requirement}", word.to_lowercase());
+        out.push_str(&format!("{}\n", head.trim_end()));
+        for (id, more) in ids {
             let more = match more {
                 0 => String::new(),
                 more => format!(" and {more} more like it"),
             };
-            let line = format!("  {}  {}{more}  {why}", word.to_lowercase(), one.case.id());
-            out.push_str(&format!("{}\n", cut(line.trim_end(), page.width)));
+            for line in wrap(&format!("{id}{more}"), page.width - 4) {
+                out.push_str(&format!("    {}\n", paint(page.palette.dim, &line)));
+            }
         }
-        out.push('\n');
     }
     out
+}
+
+/// The requirement that a case is about: the first broken one, else the first that could not be judged.
+fn reason(judged: &Judged) -> &str {
+    let verdict = &judged.case.verdict;
+    let broken = verdict.violations.first().map(|one| &one.requirement);
+    let open = || {
+        let settled = [CheckStatus::Pass, CheckStatus::NotApplicable];
+        let mut checks = verdict.checks.iter();
+        checks
+            .find(|check| !settled.contains(&check.status))
+            .map(|check| &check.requirement)
+    };
+    broken.or_else(open).map_or("", String::as_str)
 }
 
 /// Two instances of one scenario in which the same went wrong.

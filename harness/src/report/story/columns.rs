@@ -1,12 +1,15 @@
 //! The server on the left, the client on the right, in the order of time, and what was wrong across both.
 
-use super::Writer;
+use super::{
+    Writer,
+    shorten::{Row, all, shorten},
+};
 use crate::{
     case::Case,
     judge::Violation,
     report::{
         redact::redact,
-        text::{count, harmless, pad, paint, span_ms, wrap},
+        text::{count, harmless, pad, paint, span_ms, thousands, wrap},
         timeline::{Act, Entry, timeline},
     },
 };
@@ -18,10 +21,16 @@ const CLOCK: usize = 9;
 
 impl Writer<'_> {
     pub(super) fn side_by_side(&mut self, case: &Case, verbose: bool) {
-        let mut entries = timeline(case);
+        let entries = timeline(case);
         if entries.is_empty() {
             return;
         }
+        let violations = &case.verdict.violations;
+        let rows = if verbose {
+            all(&entries)
+        } else {
+            shorten(&entries, violations)
+        };
         let dim = self.page.palette.dim;
         let left = (self.page.width - CLOCK - 3) / 2;
         let right = self.page.width - CLOCK - 3 - left;
@@ -30,43 +39,43 @@ impl Writer<'_> {
         self.line(&paint(dim, &head));
         let rule = format!("{}┼{}", "─".repeat(CLOCK + left + 1), "─".repeat(right + 1));
         self.line(&paint(dim, &rule));
-        let omitted = if verbose { None } else { shorten(&mut entries) };
         let mut clock = None;
-        for (at, entry) in entries.iter().enumerate() {
-            if let Some((from, lines)) = omitted
-                && from == at
-            {
-                let words = format!(
-                    "{}... {} left out (--verbose)",
-                    pad("", CLOCK),
-                    count(lines, "line", "lines")
-                );
-                self.line(&paint(dim, &words));
+        for row in rows {
+            match row {
+                Row::Told(entry) => self.entry(entry, &mut clock, left, right),
+                Row::Wrong {
+                    violation,
+                    first,
+                    times,
+                } => {
+                    if let Some(violation) = violations.get(violation) {
+                        self.wrong(violation, first, times);
+                    }
+                }
+                Row::LeftOut(rows) => {
+                    let words = count(rows, "line", "lines");
+                    self.line(&paint(
+                        dim,
+                        &format!("{:>CLOCK$}{words} left out (--verbose)", "⋮  "),
+                    ));
+                    clock = None;
+                }
+                Row::MoreWrong(more) => {
+                    let words = count(more, "more thing", "more things");
+                    self.line(&paint(dim, &format!("▌ {words} wrong (--verbose)")));
+                }
             }
-            self.entry(entry, &case.verdict.violations, &mut clock, left, right);
         }
         self.line(&paint(dim, &rule.replace('┼', "┴")));
     }
 
-    fn entry(
-        &mut self,
-        entry: &Entry,
-        violations: &[Violation],
-        clock: &mut Option<String>,
-        left: usize,
-        right: usize,
-    ) {
+    fn entry(&mut self, entry: &Entry, clock: &mut Option<String>, left: usize, right: usize) {
         let palette = self.page.palette;
         let (text, style, is_client) = match &entry.act {
             Act::Faithful(text) => (text, Style::new(), false),
             Act::Deviates(text) => (text, palette.warn, false),
             Act::Client(text) => (text, palette.client, true),
-            Act::Wrong { first, violation } => {
-                if let Some(violation) = violations.get(*violation) {
-                    self.wrong(violation, *first);
-                }
-                return;
-            }
+            Act::Wrong { .. } => return,
         };
         // A time is said when it changes.
         let now = clock_words(entry.at_us);
@@ -92,7 +101,7 @@ impl Writer<'_> {
     }
 
     /// The marker across both columns.
-    fn wrong(&mut self, violation: &Violation, first: bool) {
+    fn wrong(&mut self, violation: &Violation, first: bool, times: usize) {
         let palette = self.page.palette;
         let bar = paint(palette.bad, "▌");
         let title = if first {
@@ -101,12 +110,11 @@ impl Writer<'_> {
             "also wrong"
         };
         let level = violation.level.name();
-        let invariant = if violation.invariant {
-            ", always checked"
-        } else {
-            ""
+        let often = match times {
+            1 => String::new(),
+            times => format!(", {} times", thousands(times as u64)),
         };
-        let head = format!("{title}: {} ({level}{invariant})", violation.requirement);
+        let head = format!("{title}: {} ({level}){often}", violation.requirement);
         self.line(&format!("{bar} {}", paint(palette.bad, &head)));
         for (label, text, style) in [
             ("expected", &violation.expected, palette.good),
@@ -124,40 +132,4 @@ impl Writer<'_> {
 
 fn clock_words(at_us: Option<Micros>) -> String {
     at_us.map_or_else(|| "end".to_owned(), |us| span_ms(us / 1000))
-}
-
-/// Keeps the beginning, the neighbourhood of the first thing wrong, and the end of a long timeline. Gives the place
-/// before which lines are missing, and how many.
-fn shorten(entries: &mut Vec<Entry>) -> Option<(usize, usize)> {
-    /// A screen or two.
-    const MOST: usize = 48;
-    const BEFORE: usize = 16;
-    const AFTER: usize = 16;
-    if entries.len() <= MOST {
-        return None;
-    }
-    let parting = entries
-        .iter()
-        .position(|entry| matches!(entry.act, Act::Wrong { .. }))
-        .unwrap_or(entries.len() - 1);
-    let head = (MOST - BEFORE - AFTER).min(parting);
-    let from = parting.saturating_sub(BEFORE).max(head);
-    let missing = from - head;
-    entries.drain(head..from);
-    // What follows the parting is fallout; everything wrong is kept, of the rest only the beginning.
-    let keep_until = (parting - missing) + AFTER;
-    let mut at = 0;
-    let mut cut = 0;
-    let last = entries.len() - 1;
-    entries.retain(|entry| {
-        let keep = at <= keep_until || at == last || matches!(entry.act, Act::Wrong { .. });
-        at += 1;
-        cut += usize::from(!keep);
-        keep
-    });
-    if missing > 0 {
-        Some((head, missing + cut))
-    } else {
-        Some((keep_until.min(entries.len() - 1), cut)).filter(|(_, cut)| *cut > 0)
-    }
 }

@@ -1,9 +1,11 @@
 //! A case told as a short story: what the contract asks, what both sides did, where they part, how to see it again.
 //!
-//! This file says who is told about what; `columns` sets the two sides next to each other, `replay` writes the command.
+//! This file says who is told about what; `columns` sets the two sides next to each other, `shorten`
+//! keeps that to a screen, `replay` writes the command.
 
 mod columns;
 mod replay;
+mod shorten;
 use super::{
     redact::redact,
     text::{Page, columns as width_of, count, harmless, pad, paint, wrap},
@@ -19,6 +21,9 @@ use crate::{
 };
 use anstyle::Style;
 use fake_server::wirelog::Names;
+
+#[cfg(feature = "run")]
+pub(crate) use self::replay::shell_word;
 
 pub use self::replay::replay_command;
 
@@ -174,7 +179,7 @@ impl Writer<'_> {
     }
 
     fn right_client(&mut self, case: &Case, verbose: bool) {
-        let steps = &case.verdict.expected;
+        let steps = &run_lengths(&case.verdict.expected);
         let shown = if verbose {
             steps.len()
         } else {
@@ -200,9 +205,8 @@ impl Writer<'_> {
         };
         let observed = &trial.observed;
         self.out.push('\n');
-        for (at, line) in last_words(&observed.reply).iter().enumerate() {
-            let label = if at == 0 { "client said" } else { "" };
-            self.labelled(label, line, Style::new());
+        for (label, text) in last_words(observed) {
+            self.labelled(label, &text, Style::new());
         }
         if !matches!(observed.reply, Reply::Result(_)) && !observed.stderr.trim().is_empty() {
             let stderr = harmless(observed.stderr.trim_end());
@@ -222,6 +226,18 @@ impl Writer<'_> {
             self.labelled(label, &harmless(note), Style::new());
         }
     }
+}
+
+/// Steps, the same one after the other told once.
+fn run_lengths(steps: &[String]) -> Vec<String> {
+    steps
+        .chunk_by(|one, next| one == next)
+        .map(|same| match same {
+            [one] => one.clone(),
+            [one, ..] => format!("{one} ({} times)", same.len()),
+            [] => String::new(),
+        })
+        .collect()
 }
 
 /// Text of a file's multi-line string in one line.

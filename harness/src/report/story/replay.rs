@@ -13,18 +13,34 @@ pub fn replay_command(case: &Case, info: &RunInfo) -> String {
     replay_words(case, info).join(" ")
 }
 
+/// The words, an option and its value as one.
 fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
-    let mut words = vec!["createos-conformance".to_owned(), "run".to_owned()];
-    words.extend(info.replay_arguments.iter().map(|word| shell_word(word)));
+    let mut words = info.program.clone();
+    words.push("run".to_owned());
+    let mut option: Option<String> = None;
+    for word in &info.replay_arguments {
+        let word = shell_word(word);
+        match option.take() {
+            Some(option) if !word.starts_with('-') => words.push(format!("{option} {word}")),
+            before => {
+                words.extend(before);
+                if word.starts_with("--") {
+                    option = Some(word);
+                } else {
+                    words.push(word);
+                }
+            }
+        }
+    }
+    words.extend(option);
     let file = info.files.get(case.scenario());
     words.push(shell_word(file.map_or_else(|| case.id(), String::as_str)));
-    words.push("--seed".to_owned());
-    words.push(info.seed.to_string());
+    words.push(format!("--seed {}", info.seed));
     words
 }
 
 /// A word as a shell takes it: quoted only if it must be.
-fn shell_word(word: &str) -> String {
+pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

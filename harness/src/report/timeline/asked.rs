@@ -33,7 +33,7 @@ pub(super) fn request_words(exchange: &Exchange) -> String {
     if exchange.attempt > 1 {
         words.push_str(&format!(" ({})", ordinal(exchange.attempt)));
     }
-    if !request.body_complete {
+    if !request.body_complete && !matches!(request.method.as_str(), "GET" | "HEAD") {
         words.push_str(" (body unfinished)");
     }
     words

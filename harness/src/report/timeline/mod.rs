@@ -10,7 +10,7 @@ mod sent;
 use self::{
     asked::{name_of, next_frame, request_words},
     said::{event_words, output_words, reply_words},
-    sent::{cut_words, jump_words, ordinary_words, sent_words},
+    sent::{clean_end, cut_words, jump, ordinary_words, sent_words},
 };
 use super::text::count;
 use crate::{
@@ -19,7 +19,6 @@ use crate::{
 };
 use fake_server::{
     script::{describe, model::Plan},
-    wire::Call,
     wirelog::{Exchange, Micros, Payload, Sent},
 };
 
@@ -171,17 +170,21 @@ impl Told<'_> {
                 Sent::End { .. } => exchange.last_sent_us.or(asked),
                 _ => asked,
             };
-            let is_stream = exchange.call == Some(Call::Connect);
-            let jump = next.as_mut().and_then(|next| jump_words(sent, next));
-            let mut acts = sent_words(sent, exchange.fault.is_some(), is_stream, &self.plan.truth);
+            let jump = next.as_mut().and_then(|next| jump(sent, next));
+            let mut acts = sent_words(sent, exchange, &self.plan.truth);
             if let (Sent::End { .. }, Some(broken)) = (sent, exchange.broke_off) {
                 let words = describe::break_off(broken);
                 acts = vec![Act::Deviates(format!("the body {words}"))];
             }
-            if let Some(jump) = jump
-                && let Some(Act::Faithful(words)) = acts.first()
-            {
-                acts[0] = Act::Deviates(format!("{words} {jump}"));
+            if let Some(jump) = jump {
+                for act in acts
+                    .iter_mut()
+                    .take(usize::try_from(jump.frames).unwrap_or(usize::MAX))
+                {
+                    if let Act::Faithful(words) = act {
+                        *act = Act::Deviates(format!("{words} {}", jump.words));
+                    }
+                }
             }
             for act in acts {
                 self.push(at_us, act);
@@ -192,6 +195,9 @@ impl Told<'_> {
                 asked,
                 Act::Faithful(count(heartbeats, "heartbeat", "heartbeats")),
             );
+        }
+        if let Some(act) = clean_end(exchange) {
+            self.push(exchange.last_sent_us.or(asked), act);
         }
         let ended = exchange
             .answer

@@ -2,9 +2,10 @@
 
 use super::SHOWN;
 use crate::{
-    observed::{ClientEvent, ErrorReport, JobResult, LiveOutput, Reply},
+    observed::{ClientEvent, ErrorReport, JobResult, LiveOutput, Observed, Reply},
     report::text::{count, cut, harmless, quoted},
 };
+use serde_json::Value;
 
 pub(super) fn output_words(output: &LiveOutput) -> String {
     harmless(&format!(
@@ -17,7 +18,7 @@ pub(super) fn output_words(output: &LiveOutput) -> String {
 pub(super) fn event_words(event: &ClientEvent) -> String {
     let mut words = format!("event {}", event.kind);
     if let Some(seq) = &event.seq {
-        words.push_str(&format!(" {seq}"));
+        words.push_str(&format!(" seq {seq}"));
     }
     if let Some(stream) = &event.stream {
         words.push_str(&format!(" {stream}"));
@@ -25,14 +26,10 @@ pub(super) fn event_words(event: &ClientEvent) -> String {
     if let Some(data) = &event.data {
         words.push_str(&format!(" {}", quoted(data, SHOWN)));
     }
-    if let Some(code) = &event.exit_code {
-        words.push_str(&format!(", code {code}"));
-    }
-    if let Some(signal) = &event.signal
-        && !signal.is_null()
-    {
-        words.push_str(&format!(", signal {signal}"));
-    }
+    words.push_str(&status_words(
+        event.exit_code.as_ref(),
+        event.signal.as_ref(),
+    ));
     if let Some(error) = &event.error {
         words.push_str(&format!(": {}", cut(error, 2 * SHOWN)));
     }
@@ -54,13 +51,25 @@ fn result_words(result: &JobResult) -> String {
     if let Some(error) = &result.error {
         words.push_str(&format!(": {}", error_kind_words(error)));
     }
-    if let Some(code) = &result.exit_code {
-        words.push_str(&format!(", code {code}"));
+    words.push_str(&status_words(
+        result.exit_code.as_ref(),
+        result.signal.as_ref(),
+    ));
+    words
+}
+
+/// ` with code 0`, ` by signal "SIGKILL"`; values that are no such thing as they were said.
+fn status_words(code: Option<&Value>, signal: Option<&Value>) -> String {
+    let mut words = String::new();
+    if let Some(code) = code {
+        words.push_str(&format!(" with code {code}"));
     }
-    if let Some(signal) = &result.signal
-        && !signal.is_null()
-    {
-        words.push_str(&format!(", signal {signal}"));
+    if let Some(signal) = signal.filter(|signal| !signal.is_null()) {
+        let and = if code.is_some() { " and" } else { " by" };
+        words.push_str(&match signal.as_str() {
+            Some(name) => format!("{and} signal {name}"),
+            None => format!("{and} signal {signal}"),
+        });
     }
     words
 }
@@ -76,38 +85,39 @@ fn error_kind_words(error: &ErrorReport) -> String {
     words
 }
 
-/// The client's own words about how the job ended, for the story: its message and what it handed over in all.
+/// What the client said beyond its outcome, each with a label: its message, and what it handed over in all. An
+/// outcome that the timeline does not tell, because the harness stopped the client, comes first.
 #[must_use]
-pub fn last_words(reply: &Reply) -> Vec<String> {
-    let Reply::Result(result) = reply else {
-        return vec![reply_words(reply)];
+pub fn last_words(observed: &Observed) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if observed.stopped.is_some() {
+        lines.push(("client said", reply_words(&observed.reply)));
+    }
+    let Reply::Result(result) = &observed.reply else {
+        return lines;
     };
-    let mut lines = vec![harmless(&result_words(result))];
     let mut error = result.error.as_ref();
-    let mut label = "message";
+    let mut label = "its message";
     while let Some(report) = error {
         if !report.message.is_empty() {
             let message: String = report.message.chars().take(600).collect();
-            lines.push(format!("{label}: {}", harmless(&message)));
+            lines.push((label, harmless(&message)));
         }
         error = report.cause.as_deref();
-        label = "cause";
+        label = "its cause";
     }
     let streams = [
-        ("stdout", &result.stdout),
-        ("stderr", &result.stderr),
-        ("pty", &result.pty),
-        ("data", &result.data),
+        ("its stdout", &result.stdout),
+        ("its stderr", &result.stderr),
+        ("its pty", &result.pty),
+        ("its data", &result.data),
     ];
-    for (name, bytes) in streams {
+    for (label, bytes) in streams {
         if let Some(bytes) = bytes
             && !bytes.is_empty()
         {
-            lines.push(format!(
-                "{name}: {} in all, {}",
-                count(bytes.len(), "byte", "bytes"),
-                quoted(bytes, SHOWN)
-            ));
+            let size = count(bytes.len(), "byte", "bytes");
+            lines.push((label, format!("{size}: {}", quoted(bytes, SHOWN))));
         }
     }
     lines

@@ -14,8 +14,16 @@ use fake_server::{
 /// Runs of true frames up to this long are shown one by one.
 const FRAMES_SHOWN: u64 = 3;
 
+/// A break in the order of true frames, to be told with the first frames of a run.
+pub(super) struct Jump {
+    /// In words.
+    pub(super) words: String,
+    /// So many of the run's frames are concerned.
+    pub(super) frames: u64,
+}
+
 /// How true frames leave the order, if they do. What stands for a frame counts as that frame.
-pub(super) fn jump_words(sent: &Sent, next: &mut u64) -> Option<String> {
+pub(super) fn jump(sent: &Sent, next: &mut u64) -> Option<Jump> {
     let (from, to) = match sent {
         Sent::Frames { from, to, .. } => (*from, *to),
         Sent::Body {
@@ -30,13 +38,57 @@ pub(super) fn jump_words(sent: &Sent, next: &mut u64) -> Option<String> {
     };
     let expected = std::mem::replace(next, (*next).max(to.saturating_add(1)));
     if from < expected {
-        return Some("(again)".to_owned());
+        return Some(Jump {
+            words: "(again)".to_owned(),
+            frames: expected - from,
+        });
     }
-    match from - expected {
-        0 => None,
-        1 => Some(format!("(frame {expected} left out)")),
-        _ => Some(format!("(frames {expected} to {} left out)", from - 1)),
+    let words = match from - expected {
+        0 => return None,
+        1 => format!("(frame {expected} left out)"),
+        _ => format!("(frames {expected} to {} left out)", from - 1),
+    };
+    Some(Jump { words, frames: 1 })
+}
+
+/// How a stream's body ended where it ended cleanly: with or without the exit frame that makes it an end.
+pub(super) fn clean_end(exchange: &Exchange) -> Option<Act> {
+    let ends = |sent: &Sent| {
+        matches!(
+            sent,
+            Sent::End {
+                how: AnswerEnd::Complete,
+                ..
+            }
+        )
+    };
+    let is_stream = exchange.call == Some(Call::Connect)
+        && matches!(
+            exchange.answer.first(),
+            Some(Sent::Head { status: 200, .. })
+        );
+    if !is_stream || !exchange.answer.iter().any(ends) {
+        return None;
     }
+    let is_exit = |sent: &Sent| {
+        matches!(
+            sent,
+            Sent::Body {
+                what: Payload::Exit
+                    | Payload::Error
+                    | Payload::True(FrameRef::Exit)
+                    | Payload::Edited(FrameRef::Exit)
+                    | Payload::Forged(_)
+                    | Payload::Raw(_),
+                ..
+            }
+        )
+    };
+    Some(if exchange.answer.iter().any(is_exit) {
+        Act::Faithful("the body ends".to_owned())
+    } else {
+        Act::Deviates("the body ends, without an exit frame".to_owned())
+    })
 }
 
 /// A whole answer as every server would give it, in one line.
@@ -77,7 +129,14 @@ pub(super) fn ordinary_words(exchange: &Exchange) -> Option<String> {
     }
 }
 
-pub(super) fn sent_words(sent: &Sent, scripted: bool, is_stream: bool, truth: &Truth) -> Vec<Act> {
+/// What was sent, in words; nothing for the end of an ordinary answer.
+pub(super) fn sent_words(sent: &Sent, exchange: &Exchange, truth: &Truth) -> Vec<Act> {
+    let scripted = exchange.fault.is_some();
+    let is_stream = exchange.call == Some(Call::Connect);
+    let http10 = matches!(
+        exchange.answer.first(),
+        Some(Sent::Head { http10: true, .. })
+    );
     match sent {
         Sent::Head {
             http10,
@@ -85,7 +144,9 @@ pub(super) fn sent_words(sent: &Sent, scripted: bool, is_stream: bool, truth: &T
             reason,
             headers,
         } => {
-            vec![head_words(*http10, *status, reason, headers, scripted)]
+            vec![head_words(
+                *http10, *status, reason, headers, scripted, is_stream,
+            )]
         }
         Sent::Frames { from, to, acked } => frames_words(*from, *to, *acked, truth)
             .into_iter()
@@ -119,10 +180,8 @@ pub(super) fn sent_words(sent: &Sent, scripted: bool, is_stream: bool, truth: &T
         Sent::End {
             how: AnswerEnd::Complete,
             ..
-        } if is_stream => {
-            vec![Act::Faithful("the body ends cleanly".to_owned())]
-        }
-        Sent::End { how, acked } => vec![end_words(*how, *acked)],
+        } => Vec::new(),
+        Sent::End { how, acked } => vec![end_words(*how, *acked, http10)],
     }
 }
 
@@ -132,6 +191,7 @@ fn head_words(
     reason: &str,
     headers: &[(String, String)],
     scripted: bool,
+    is_stream: bool,
 ) -> Act {
     const USUAL: &[&str] = &[
         "content-type",
@@ -149,7 +209,8 @@ fn head_words(
         words.push_str(" (HTTP/1.0)");
     }
     for (name, value) in headers {
-        if !USUAL.contains(&name.as_str()) {
+        let told = is_stream && name == "content-length";
+        if told || !USUAL.contains(&name.as_str()) {
             words.push_str(&harmless(&format!(", {name}: {}", cut(value, SHOWN))));
         }
     }
@@ -273,38 +334,41 @@ fn true_exit_words(exit: &TruthExit) -> String {
 pub(super) fn cut_words(cut: Cut) -> String {
     let how = if cut.reset { "resets" } else { "closes" };
     let when = match cut.at {
-        CutPoint::Accept => "on accept",
+        CutPoint::Accept => "as soon as it is accepted",
         CutPoint::HeadRead => "once the head was read",
         CutPoint::BodyRead => "once the request was read",
     };
     format!("{how} the connection {when}, no answer")
 }
 
-fn end_words(how: AnswerEnd, acked: bool) -> Act {
+fn end_words(how: AnswerEnd, acked: bool, http10: bool) -> Act {
     let (words, deviates) = match how {
-        AnswerEnd::Complete => ("answer complete".to_owned(), false),
-        AnswerEnd::CloseDelimited => ("close, which ends the body".to_owned(), false),
-        AnswerEnd::Scripted(End::Chunk) => ("zero chunk: a clean end".to_owned(), true),
-        AnswerEnd::Scripted(End::Fin) => ("FIN without the zero chunk".to_owned(), true),
-        AnswerEnd::Scripted(End::Reset) => ("RST, after all was acknowledged".to_owned(), true),
-        AnswerEnd::Scripted(End::ResetNow) => ("RST at once".to_owned(), true),
-        AnswerEnd::Scripted(End::Hold) => ("silence, the socket stays open".to_owned(), true),
-        AnswerEnd::Scripted(End::TruncatedChunk) => {
-            ("a chunk that breaks off, FIN".to_owned(), true)
+        AnswerEnd::Complete => ("ends the body", false),
+        AnswerEnd::CloseDelimited => ("closes the connection, which ends the body", false),
+        AnswerEnd::Scripted(End::Chunk) => ("ends the body cleanly (last chunk)", true),
+        AnswerEnd::Scripted(End::Fin) if http10 => {
+            ("closes (FIN), which ends an HTTP/1.0 body", true)
         }
+        AnswerEnd::Scripted(End::Fin) => ("closes (FIN) before the body's end", true),
+        AnswerEnd::Scripted(End::Reset) => {
+            ("resets (RST) once all before it was acknowledged", true)
+        }
+        AnswerEnd::Scripted(End::ResetNow) => ("resets (RST) at once", true),
+        AnswerEnd::Scripted(End::Hold) => ("falls silent, keeps the connection open", true),
+        AnswerEnd::Scripted(End::TruncatedChunk) => ("closes (FIN) inside a chunk", true),
         AnswerEnd::Scripted(End::BadChunk) => {
-            ("a chunk size that is no number, FIN".to_owned(), true)
+            ("sends a chunk size that is no number, closes (FIN)", true)
         }
-        AnswerEnd::Cut(cut) => (cut_words(cut), true),
-        AnswerEnd::Held => ("held without an answer, then closed".to_owned(), true),
-        AnswerEnd::Short => ("FIN before Content-Length is reached".to_owned(), true),
-        AnswerEnd::TrialOver => ("(the trial is over)".to_owned(), false),
+        AnswerEnd::Cut(cut) => return Act::Deviates(cut_words(cut)),
+        AnswerEnd::Held => ("holds the request without an answer, then closes", true),
+        AnswerEnd::Short => ("closes (FIN) before Content-Length is reached", true),
+        AnswerEnd::TrialOver => ("(the trial is over)", false),
     };
     let promised = matches!(how, AnswerEnd::Scripted(End::Reset)) && !acked;
     let words = if promised {
-        "RST, before all was acknowledged".to_owned()
+        "resets (RST) before all was acknowledged".to_owned()
     } else {
-        words
+        words.to_owned()
     };
     if deviates {
         Act::Deviates(words)

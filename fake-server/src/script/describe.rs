@@ -138,18 +138,7 @@ fn answer(behaviour: &Behaviour) -> String {
             .to_owned(),
         );
     }
-    match &behaviour.segments {
-        Segments::Frame => {}
-        Segments::Byte => parts.push("byte by byte".to_owned()),
-        Segments::Sizes(sizes) => parts.push(format!("in writes of {} bytes", list(sizes))),
-        Segments::All => parts.push("in one write".to_owned()),
-    }
-    match &behaviour.chunks {
-        Chunks::Frame => {}
-        Chunks::One => parts.push("one HTTP chunk".to_owned()),
-        Chunks::Step => parts.push("an HTTP chunk a step".to_owned()),
-        Chunks::Sizes(sizes) => parts.push(format!("HTTP chunks of {} bytes", list(sizes))),
-    }
+    parts.extend(cuts(behaviour));
     if let Some(broken) = behaviour.break_at {
         parts.push(break_off(broken));
     }
@@ -158,6 +147,24 @@ fn answer(behaviour: &Behaviour) -> String {
     } else {
         parts.join(", ")
     }
+}
+
+/// How writes and chunks are cut, where that is chosen: `byte by byte`, `one HTTP chunk`.
+#[must_use]
+pub fn cuts(behaviour: &Behaviour) -> Vec<String> {
+    let segments = match &behaviour.segments {
+        Segments::Frame => None,
+        Segments::Byte => Some("byte by byte".to_owned()),
+        Segments::Sizes(sizes) => Some(format!("in writes of {} bytes", list(sizes))),
+        Segments::All => Some("in one write".to_owned()),
+    };
+    let chunks = match &behaviour.chunks {
+        Chunks::Frame => None,
+        Chunks::One => Some("one HTTP chunk".to_owned()),
+        Chunks::Step => Some("an HTTP chunk a step".to_owned()),
+        Chunks::Sizes(sizes) => Some(format!("HTTP chunks of {} bytes", list(sizes))),
+    };
+    segments.into_iter().chain(chunks).collect()
 }
 
 /// `breaks off at byte 117 on the wire, by FIN`.

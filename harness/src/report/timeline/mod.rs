@@ -1,26 +1,24 @@
 //! What the server did and what the client did, in the order of time, as words. The story of a case is told from it.
 //!
-//! This file puts things in their order; `sent` has the words for what the server sent, `asked` those for requests and
-//! `said` those for what the client handed over and reported.
+//! This file puts things in their order; `exchange` tells a request with its answer. `sent` has the
+//! words for what the server sent, `frames` those for frames, `asked` those for requests and `said` those for what the
+//! client handed over and reported.
 
 mod asked;
+mod exchange;
+mod frames;
 mod said;
 mod sent;
 
 use self::{
-    asked::{name_of, next_frame, request_words},
     said::{event_words, output_words, reply_words},
-    sent::{clean_end, cut_words, jump, ordinary_words, sent_words},
+    sent::cut_words,
 };
-use super::text::count;
 use crate::{
     case::{Case, Trial},
     judge::{Place, Violation},
 };
-use fake_server::{
-    script::{describe, model::Plan},
-    wirelog::{Exchange, Micros, Payload, Sent},
-};
+use fake_server::{script::model::Plan, wirelog::Micros};
 
 pub use self::said::last_words;
 
@@ -91,8 +89,12 @@ impl Told<'_> {
     }
 
     fn wrong(&mut self, at_us: Option<Micros>, is_here: impl Fn(Place) -> bool) {
+        self.wrong_where(at_us, |broken| is_here(broken.place));
+    }
+
+    fn wrong_where(&mut self, at_us: Option<Micros>, is_here: impl Fn(&Violation) -> bool) {
         for (violation, broken) in self.violations.iter().enumerate() {
-            if is_here(broken.place) {
+            if is_here(broken) {
                 self.push(
                     at_us,
                     Act::Wrong {
@@ -141,82 +143,6 @@ impl Told<'_> {
             _ => false,
         };
         self.wrong(None, lost);
-    }
-
-    fn exchange(&mut self, index: usize, exchange: &Exchange) {
-        let asked = Some(exchange.head_us);
-        self.push(asked, Act::Client(request_words(exchange)));
-        self.wrong(asked, |place| place == Place::Exchange(index));
-        if let Some(words) = ordinary_words(exchange) {
-            self.push(asked, Act::Faithful(words));
-            return;
-        }
-        let mut heartbeats = 0;
-        let mut next = next_frame(exchange);
-        for sent in &exchange.answer {
-            if let Sent::Body {
-                what: Payload::Heartbeat,
-                ..
-            } = sent
-            {
-                heartbeats += 1;
-                continue;
-            }
-            if heartbeats > 0 {
-                let words = count(std::mem::take(&mut heartbeats), "heartbeat", "heartbeats");
-                self.push(asked, Act::Faithful(words));
-            }
-            let at_us = match sent {
-                Sent::End { .. } => exchange.last_sent_us.or(asked),
-                _ => asked,
-            };
-            let jump = next.as_mut().and_then(|next| jump(sent, next));
-            let mut acts = sent_words(sent, exchange, &self.plan.truth);
-            if let (Sent::End { .. }, Some(broken)) = (sent, exchange.broke_off) {
-                let words = describe::break_off(broken);
-                acts = vec![Act::Deviates(format!("the body {words}"))];
-            }
-            if let Some(jump) = jump {
-                for act in acts
-                    .iter_mut()
-                    .take(usize::try_from(jump.frames).unwrap_or(usize::MAX))
-                {
-                    if let Act::Faithful(words) = act {
-                        *act = Act::Deviates(format!("{words} {}", jump.words));
-                    }
-                }
-            }
-            for act in acts {
-                self.push(at_us, act);
-            }
-        }
-        if heartbeats > 0 {
-            self.push(
-                asked,
-                Act::Faithful(count(heartbeats, "heartbeat", "heartbeats")),
-            );
-        }
-        if let Some(act) = clean_end(exchange) {
-            self.push(exchange.last_sent_us.or(asked), act);
-        }
-        let ended = exchange
-            .answer
-            .iter()
-            .any(|sent| matches!(sent, Sent::End { .. }));
-        if let Some(closed_us) = exchange.client_closed_us
-            && !ended
-        {
-            self.push(
-                Some(closed_us),
-                Act::Client(format!("closes the {}", name_of(exchange))),
-            );
-        }
-        if exchange.open {
-            self.push(
-                None,
-                Act::Client(format!("still holds the {} open", name_of(exchange))),
-            );
-        }
     }
 
     fn client(&mut self, trial: &Trial) {

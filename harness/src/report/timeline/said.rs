@@ -3,7 +3,7 @@
 use super::SHOWN;
 use crate::{
     observed::{ClientEvent, ErrorReport, JobResult, LiveOutput, Observed, Reply},
-    report::text::{count, cut, harmless, quoted},
+    report::text::{cut, harmless, quoted},
 };
 use serde_json::Value;
 
@@ -116,8 +116,7 @@ pub fn last_words(observed: &Observed) -> Vec<(&'static str, String)> {
         if let Some(bytes) = bytes
             && !bytes.is_empty()
         {
-            let size = count(bytes.len(), "byte", "bytes");
-            lines.push((label, format!("{size}: {}", quoted(bytes, SHOWN))));
+            lines.push((label, quoted(bytes, 2 * SHOWN)));
         }
     }
     lines

@@ -32,7 +32,8 @@ impl Writer<'_> {
             shorten(&entries, violations)
         };
         let dim = self.page.palette.dim;
-        let left = (self.page.width - CLOCK - 3) / 2;
+        // What the server did takes more words.
+        let left = (self.page.width - CLOCK - 3) / 2 + 2;
         let right = self.page.width - CLOCK - 3 - left;
         self.out.push('\n');
         let head = format!("{}{} │ client did", pad("", CLOCK), pad("server did", left));

@@ -48,17 +48,3 @@ fn ordinal(number: u32) -> String {
     };
     format!("{number}{end}")
 }
-
-/// The frame with which a stream that keeps to its cursor begins.
-pub(super) fn next_frame(exchange: &Exchange) -> Option<u64> {
-    if exchange.call != Some(Call::Connect) {
-        return None;
-    }
-    let after: u64 = exchange
-        .request
-        .query_values("after")
-        .next()?
-        .parse()
-        .ok()?;
-    after.checked_add(1)
-}

@@ -2,8 +2,9 @@
 
 use super::{
     Act, Told,
-    asked::{name_of, next_frame, request_words},
-    sent::{clean_end, jump, ordinary_words, sent_words},
+    asked::{name_of, request_words},
+    order::Order,
+    sent::{clean_end, ordinary_words, sent_words},
 };
 use crate::{judge::Place, report::text::count};
 use fake_server::{
@@ -51,7 +52,7 @@ impl Told<'_> {
     fn answer(&mut self, exchange: &Exchange) {
         let asked = Some(exchange.head_us);
         let mut heartbeats = 0;
-        let mut next = next_frame(exchange);
+        let mut order = Order::of(exchange);
         for sent in &joined(&exchange.answer) {
             if let Sent::Body {
                 what: Payload::Heartbeat,
@@ -66,7 +67,7 @@ impl Told<'_> {
                 Sent::End { .. } => exchange.last_sent_us.or(asked),
                 _ => asked,
             };
-            let jump = next.as_mut().and_then(|next| jump(sent, next));
+            let jump = order.as_mut().and_then(|order| order.jump(sent));
             let mut acts = sent_words(sent, exchange, &self.plan.truth);
             if let (Sent::End { .. }, Some(broken)) = (sent, exchange.broke_off) {
                 let words = describe::break_off(broken);

@@ -1,12 +1,13 @@
 //! What the server did and what the client did, in the order of time, as words. The story of a case is told from it.
 //!
 //! This file puts things in their order; `exchange` tells a request with its answer. `sent` has the
-//! words for what the server sent, `frames` those for frames, `asked` those for requests and `said` those for what the
+//! words for what the server sent, `frames` those for frames (and `order` whether they come in it), `asked` those for requests and `said` those for what the
 //! client handed over and reported.
 
 mod asked;
 mod exchange;
 mod frames;
+mod order;
 mod said;
 mod sent;
 

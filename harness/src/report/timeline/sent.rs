@@ -11,43 +11,6 @@ use fake_server::{
     wirelog::{AnswerEnd, Exchange, Payload, Sent},
 };
 
-/// A break in the order of true frames, to be told with the first frames of a run.
-pub(super) struct Jump {
-    /// In words.
-    pub(super) words: String,
-    /// So many of the run's frames are concerned.
-    pub(super) frames: u64,
-}
-
-/// How true frames leave the order, if they do. What stands for a frame counts as that frame.
-pub(super) fn jump(sent: &Sent, next: &mut u64) -> Option<Jump> {
-    let (from, to) = match sent {
-        Sent::Frames { from, to, .. } => (*from, *to),
-        Sent::Body {
-            what:
-                Payload::True(FrameRef::Seq(seq))
-                | Payload::Edited(FrameRef::Seq(seq))
-                | Payload::Forged(Some(FrameRef::Seq(seq)))
-                | Payload::Raw(Some(FrameRef::Seq(seq))),
-            ..
-        } => (*seq, *seq),
-        _ => return None,
-    };
-    let expected = std::mem::replace(next, (*next).max(to.saturating_add(1)));
-    if from < expected {
-        return Some(Jump {
-            words: "(again)".to_owned(),
-            frames: expected - from,
-        });
-    }
-    let words = match from - expected {
-        0 => return None,
-        1 => format!("(frame {expected} left out)"),
-        _ => format!("(frames {expected} to {} left out)", from - 1),
-    };
-    Some(Jump { words, frames: 1 })
-}
-
 /// How a stream's body ended where it ended cleanly: with or without the exit frame that makes it an end.
 pub(super) fn clean_end(exchange: &Exchange) -> Option<Act> {
     let ends = |sent: &Sent| {
@@ -84,7 +47,7 @@ pub(super) fn clean_end(exchange: &Exchange) -> Option<Act> {
     Some(if exchange.answer.iter().any(is_exit) {
         Act::Faithful("the body ends".to_owned())
     } else {
-        Act::Deviates("the body ends, without an exit frame".to_owned())
+        Act::Deviates("the body ends, no exit frame".to_owned())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Endpoint, Follow, RawBody, Route, decision::Goal, others, processes, sandboxes};
 use crate::{
-    wire::{Call, Problem, envelope::Success},
+    wire::{Call, Problem, view::to_text},
     world::World,
 };
 use serde::Serialize;
@@ -55,7 +55,8 @@ pub(super) enum Reply {
     /// A success envelope.
     Data {
         status: u16,
-        data: Success,
+        /// JSON text.
+        data: String,
         headers: Vec<(&'static str, String)>,
     },
     /// Plain bytes.
@@ -76,13 +77,9 @@ pub(super) enum Reply {
 
 impl Reply {
     pub(super) fn data(status: u16, data: &impl Serialize) -> Self {
-        Self::told(status, Success::of(data))
-    }
-
-    pub(super) const fn told(status: u16, data: Success) -> Self {
         Self::Data {
             status,
-            data,
+            data: to_text(data),
             headers: Vec::new(),
         }
     }

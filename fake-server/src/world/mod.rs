@@ -4,7 +4,6 @@
 pub mod process;
 pub mod sandbox;
 mod state;
-mod told;
 
 pub use state::State;
 

@@ -4,17 +4,23 @@
 //! - [`case`]: the nth plan of a seed, always the same one.
 //! - [`settle`]: what a plan that was drawn or changed needs to be judged: which of its faults a right client
 //!   meets, and no silence that nothing would end.
+//! - [`shrink`]: from a plan that fails to the smallest that fails in the same way ([`Failure`]).
+//! - [`words`]: what stands above it when it is printed as a scenario file.
 //!
 //! proptest's generator draws the choices (`dice`, `draw`); the oracle says what is right; a failing plan is made
 //! smaller until a person can read it. Pure: no IO, no clock, no randomness but what the seed gives.
 
 mod dice;
 mod draw;
+mod failure;
 mod settle;
+pub mod shrink;
 pub mod strategy;
 #[cfg(test)]
 mod tests;
+pub mod words;
 
+pub use failure::Failure;
 pub use settle::{settle, settle_for};
 
 use dice::Dice;

@@ -1,7 +1,7 @@
 //! Making a plan fit to be judged.
 
 use crate::{
-    contract::oracle::{Reach, default_promises, expected},
+    contract::oracle::{Expected, Reach, default_promises, expected},
     profile::Promises,
 };
 use fake_server::script::model::{Content, End, Plan, Step};
@@ -10,12 +10,12 @@ use fake_server::script::model::{Content, End, Plan, Step};
 /// that some right client meets are not, and where nothing would end the call, a stream that stands still is ended.
 pub fn settle(plan: &mut Plan) {
     let usual = default_promises(plan);
-    settle_for(plan, &usual);
+    let _ = settle_for(plan, &usual);
 }
 
 /// As [`settle`], for a client with these promises: what only others meet is bait as well, so that a smaller budget
-/// than the usual one makes no plan inapplicable.
-pub fn settle_for(plan: &mut Plan, promises: &Promises) {
+/// than the usual one makes no plan inapplicable. Tells what a right client does with the plan then.
+pub fn settle_for(plan: &mut Plan, promises: &Promises) -> Expected {
     for fault in &mut plan.faults {
         fault.bait = false;
     }
@@ -23,9 +23,13 @@ pub fn settle_for(plan: &mut Plan, promises: &Promises) {
     if seen.outcomes.iter().any(|outcome| outcome == "none") && end_silences(plan) {
         seen = expected(plan, promises);
     }
-    for (fault, reach) in plan.faults.iter_mut().zip(seen.faults) {
+    for (fault, reach) in plan.faults.iter_mut().zip(&mut seen.faults) {
         fault.bait = reach.reach == Reach::Never;
+        if fault.bait {
+            reach.reach = Reach::Bait;
+        }
     }
+    seen
 }
 
 /// Ends every stream that stands still; tells whether there was one.

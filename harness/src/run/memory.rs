@@ -43,7 +43,7 @@ pub(super) fn spawn(
 }
 
 /// Plays one plan on a runtime of its own, with a clock that stands still while anybody can act.
-fn play(number: usize, plan: &Arc<Plan>, client: &Client, multiplier: f64) -> Ran {
+pub(super) fn play(number: usize, plan: &Arc<Plan>, client: &Client, multiplier: f64) -> Ran {
     let attempt = catch_unwind(AssertUnwindSafe(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()

@@ -5,7 +5,10 @@
 
 mod delivery;
 mod memory;
+mod single;
 mod trial;
+
+pub use single::{play, play_in_memory};
 
 use crate::{
     case::Case,

@@ -3,7 +3,6 @@
 
 mod view;
 
-use super::told::Told;
 use crate::{
     journal::Journal,
     script::model::{Truth, TruthExit},
@@ -13,15 +12,19 @@ use crate::{
     },
 };
 use std::sync::Arc;
-use view::{Facts, Shown};
 
 /// A process and all that is remembered of it.
 #[derive(Clone, Debug)]
 pub struct Process {
-    facts: Told<Facts, Shown>,
+    id: String,
     truth: Arc<Truth>,
+    pid: u32,
+    created_ms: u64,
     /// When a live truth begins to be written.
     started_ms: u64,
+    cmd: Option<String>,
+    args: Vec<String>,
+    cwd: Option<String>,
     size: Option<Size>,
     stdin: Stdin,
     input_seq: u64,
@@ -95,17 +98,14 @@ impl Process {
     ) -> Self {
         Self {
             journal: Journal::new(truth.journal_bytes),
-            facts: Told::new(Facts {
-                id,
-                kind: truth.kind,
-                pid,
-                created_ms: now_ms,
-                cmd: request.cmd,
-                args: request.args,
-                cwd: request.cwd,
-            }),
+            id,
             truth,
+            pid,
+            created_ms: now_ms,
             started_ms: now_ms,
+            cmd: request.cmd,
+            args: request.args,
+            cwd: request.cwd,
             size: request.pty,
             stdin: Stdin::Open,
             input_seq: 0,
@@ -120,7 +120,7 @@ impl Process {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.facts.id
+        &self.id
     }
 
     /// How its leader ended, if it has by now.
@@ -149,7 +149,7 @@ impl Process {
     pub fn natural_exit_ms(&self) -> Option<u64> {
         match &self.truth.exit {
             TruthExit::Never => None,
-            TruthExit::Status { .. } if !self.truth.live => Some(self.facts.created_ms),
+            TruthExit::Status { .. } if !self.truth.live => Some(self.created_ms),
             TruthExit::Status { pause_ms, .. } => {
                 let quiet = self.truth.frames.iter().map(|frame| frame.pause_ms);
                 Some(self.started_ms + quiet.sum::<u64>() + pause_ms)

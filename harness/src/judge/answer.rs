@@ -32,6 +32,9 @@ pub(crate) struct Answer {
     pub(crate) doubtful: bool,
     /// Bytes were sent beyond the framing.
     pub(crate) beyond: bool,
+    /// How long nothing was sent (of an answer without a beginning: since the request) until the client left or the
+    /// log was taken.
+    pub(crate) quiet_us: Micros,
 }
 
 /// A whole line.
@@ -121,6 +124,7 @@ impl Answer {
         let left_us = exchange.client_closed_us.unwrap_or(now_us);
         let quiet = left_us.saturating_sub(exchange.last_sent_us.unwrap_or(left_us));
         answer.acked = acked_lines;
+        answer.quiet_us = left_us.saturating_sub(exchange.last_sent_us.unwrap_or(exchange.head_us));
         answer.surely = if quiet >= SURELY_READ_US {
             acked_lines
         } else {

@@ -2,12 +2,12 @@
 
 use super::{
     Check, CheckStatus, Violation,
-    evidence::{self, Evidence},
+    evidence::{self, Evidence, Shown},
     receipts::Exercised,
     walk::Walk,
 };
 use crate::{
-    contract::{Level, requirement},
+    contract::{Level, oracle::Expected, requirement},
     observed::Reply,
 };
 
@@ -16,16 +16,18 @@ pub(super) fn checks(
     walk: &Walk<'_>,
     applicable: Result<(), String>,
     exercised: &Exercised,
+    expected: &Expected,
     violations: &[Violation],
 ) -> Vec<Check> {
     let rest = otherwise(applicable, exercised, &walk.observed.reply);
+    let shown = Shown::new(walk, expected, violations);
     let mut checks: Vec<Check> = walk
         .plan
         .requirements
         .iter()
         .map(|id| {
             failed(id, violations).unwrap_or_else(|| {
-                let (status, reason) = match (&rest.0, evidence::of(id, walk, violations)) {
+                let (status, reason) = match (&rest.0, evidence::of(id, &shown)) {
                     (CheckStatus::Pass, Evidence::Missing(why)) => (CheckStatus::NotExercised, why),
                     (CheckStatus::Pass, Evidence::RuledOut(why)) => {
                         (CheckStatus::NotApplicable, why)

@@ -1,13 +1,25 @@
 //! Whether what was seen is evidence for a requirement at all. A check passes only on evidence: where the client
 //! parted from the contract before a rule could show itself, or needed one connect where the rule speaks of two,
 //! nothing is known about it.
+//!
+//! `rules` has a row a requirement: what a trial must show, and which breaches may stand beside it. `sights` says how
+//! each thing is seen. A pass needs, besides, the receipts of every fault (`receipts`) and no violation of its own.
+//!
+//! No right client loses a check to this that it should pass: one without a breach has parted from nothing, and what is
+//! then not seen (no second connect, no delete) the contract let it leave out, so that the check is not applicable. The one
+//! exception is told in words of its own: an error that blames a transport that was whole (`Sight::settles_itself`).
 
-use super::{Violation, walk::Walk};
+mod rules;
+mod sights;
+
+pub(super) use sights::Shown;
+
+use super::{Place, Violation};
 use crate::{
     contract::{Level, area_of},
     observed::Reply,
 };
-use fake_server::wire::Call;
+use rules::Beside;
 
 /// What there is to go by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +34,10 @@ pub(super) enum Evidence {
 
 /// Rules whose breach leaves everything else to be seen: the client went its way, only too early, too openly or
 /// without tidying up.
-fn leaves_the_rest(requirement: &str) -> bool {
-    matches!(area_of(requirement), "secrets" | "cleanup")
+fn leaves_the_rest(violation: &Violation) -> bool {
+    matches!(area_of(&violation.requirement), "secrets" | "cleanup")
         || matches!(
-            requirement,
+            violation.requirement.as_str(),
             "stream/retry-delay"
                 | "stream/closed-after"
                 | "stream/one-reader"
@@ -33,56 +45,76 @@ fn leaves_the_rest(requirement: &str) -> bool {
         )
 }
 
-/// The first breach after which the client's way is no longer that of a right one.
-pub(super) fn parted(violations: &[Violation]) -> Option<&Violation> {
-    violations
-        .iter()
-        .find(|one| one.level == Level::Must && !leaves_the_rest(&one.requirement))
+/// Rules that are no musts, and after whose breach the client's way is its own all the same: it left a stream that went
+/// on, gave up before its own budget was spent, kept output back for which the server waits, or handed over other events
+/// than came. (An event of unknown type that is only dropped, `raw/unknown-visible` at the result, changes nothing else.)
+fn leads_astray(violation: &Violation) -> bool {
+    match violation.requirement.as_str() {
+        "stream/silence" | "stream/retry-budget" | "data/live" => true,
+        "raw/unknown-visible" => violation.place != Place::Result,
+        other => area_of(other) == "raw",
+    }
+}
+
+/// Whether after this breach the client's way is no longer that of a right one.
+fn parts(violation: &Violation) -> bool {
+    (violation.level == Level::Must && !leaves_the_rest(violation)) || leads_astray(violation)
 }
 
 /// The evidence for a requirement against which nothing was found.
-pub(super) fn of(requirement: &str, walk: &Walk<'_>, violations: &[Violation]) -> Evidence {
-    let connects = walk.connects.len();
-    let made = |call: Call| {
-        walk.log
-            .exchanges
-            .iter()
-            .any(|exchange| exchange.call == Some(call))
-    };
-    // What these rules ask is there to be seen as soon as the requests are, whatever comes later.
-    let (wanted, is_there) = match requirement {
-        "stream/first-cursor" | "raw/after-param" => ("a connect", connects >= 1),
-        "stream/authenticated" => ("a request", !walk.log.exchanges.is_empty()),
-        "stream/resume-cursor"
-        | "stream/retry-delay"
-        | "stream/progress-renews"
-        | "stream/retry-after" => ("a second connect", connects >= 2 || walk.unseen_connects),
-        "create/once" => ("a create", made(Call::CreateProcess)),
-        _ => return by_the_end(walk, violations),
-    };
-    match (is_there, parted(violations)) {
-        (true, _) => Evidence::Seen,
-        (false, Some(breach)) => Evidence::Missing(format!(
-            "the client broke {} before it made {wanted}",
+pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
+    let ways = rules::ways(requirement);
+    let mut stopped = None;
+    for way in ways {
+        if !way.shows.is_there(shown) {
+            continue;
+        }
+        match obstacle(way.beside, shown) {
+            None => return Evidence::Seen,
+            Some(why) => stopped = stopped.or(Some(why)),
+        }
+    }
+    if let Some(why) = stopped {
+        return Evidence::Missing(why);
+    }
+    let wanted = ways
+        .first()
+        .map_or("anything that shows it", |way| way.shows.words());
+    let breach = shown.violations.iter().find(|one| parts(one)).or_else(|| {
+        let musts = |one: &&Violation| one.level == Level::Must;
+        shown.violations.iter().find(musts)
+    });
+    match breach {
+        Some(breach) => Evidence::Missing(format!(
+            "the client broke {} before there was {wanted}",
             breach.requirement
         )),
-        (false, None) => Evidence::RuledOut(format!(
+        None if ways.iter().any(|way| way.shows.settles_itself(shown)) => Evidence::Missing(
+            format!("the client ended without {wanted}: what it says of the connection is not so"),
+        ),
+        None => Evidence::RuledOut(format!(
             "the client came to its end without {wanted}, as it may here"
         )),
     }
 }
 
-/// Everything else shows in the whole of what the client did and said.
-fn by_the_end(walk: &Walk<'_>, violations: &[Violation]) -> Evidence {
-    if let Some(breach) = parted(violations) {
-        return Evidence::Missing(format!(
+/// What stands in the way of taking what was seen for evidence.
+fn obstacle(beside: Beside, shown: &Shown<'_>) -> Option<String> {
+    let counts = |violation: &&Violation| match beside {
+        Beside::Anything => false,
+        Beside::RightRequests => {
+            parts(violation) && matches!(violation.place, Place::Exchange(_) | Place::Trap(_))
+        }
+        Beside::NoBreach => parts(violation),
+    };
+    if let Some(breach) = shown.violations.iter().find(counts) {
+        return Some(format!(
             "the client broke {} before this could be seen",
             breach.requirement
         ));
     }
-    if walk.observed.reply == Reply::Silent && violations.iter().any(|one| one.level == Level::Must)
-    {
-        return Evidence::Missing("the client gave no answer by the deadline".to_owned());
-    }
-    Evidence::Seen
+    let silent = shown.walk.observed.reply == Reply::Silent
+        && shown.violations.iter().any(|one| one.level == Level::Must);
+    (beside == Beside::NoBreach && silent)
+        .then(|| "the client gave no answer by the deadline".to_owned())
 }

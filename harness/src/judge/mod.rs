@@ -79,6 +79,7 @@ pub fn judge(
         &walk,
         contract::applicable(plan, promises),
         &exercised,
+        expected,
         &findings.violations,
     );
     Verdict {

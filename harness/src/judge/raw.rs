@@ -3,6 +3,7 @@
 
 mod events;
 mod lines;
+pub(in crate::judge) mod shown;
 mod spec;
 mod status;
 

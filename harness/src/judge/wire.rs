@@ -3,6 +3,8 @@
 
 mod spacing;
 
+pub(super) use spacing::known_tries;
+
 use super::{
     Place,
     answer::{Answer, Ending},

@@ -12,7 +12,10 @@ impl Acceptor<'_> {
         }
         let Some(status) = answer.status else {
             self.touch("stream/retry-transient");
-            return self.no_stream(entering);
+            // A client that does not wait for the answer knows nothing of it.
+            let hung_up = answer.ending == Ending::Left && !self.silence_is_over(answer);
+            let after = self.no_stream(entering).into_iter();
+            return after.map(|state| State { hung_up, ..state }).collect();
         };
         let mut after = match status {
             200 => self.ok(answer, entering),

@@ -19,7 +19,7 @@ pub(crate) struct State {
     pub(crate) phase: Phase,
     /// What the last connection failed with.
     pub(crate) failure: Option<Failure>,
-    /// It hung up itself, for no reason that the contract knows.
+    /// It hung up itself on a stream that went on, for no reason that the contract knows.
     pub(crate) hung_up: bool,
     /// A `should` that it broke on its way here.
     pub(crate) blemish: Option<&'static str>,

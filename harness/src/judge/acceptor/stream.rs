@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 const PLAIN_PAYLOAD: usize = 32 << 10;
 /// How far beyond the promised line limit a line without LF may run before the client must be gone.
 const ENDLESS_FACTOR: u64 = 8;
+/// How early a timer may fire.
+const TIMER_US: u64 = 10_000;
 
 /// What a line's meaning needs: the meaning, and the true frame whose bytes it has, if it is one.
 struct Step {
@@ -60,7 +62,7 @@ impl Acceptor<'_> {
                 (Phase::Idle, Ending::Open) => after.push(state),
                 (Phase::Idle, ending) => {
                     let state = State {
-                        hung_up: ending == Ending::Left,
+                        hung_up: ending == Ending::Left && !self.may_leave(answer),
                         ..state
                     };
                     after.extend(self.over(state, Failure::Drop));
@@ -74,10 +76,27 @@ impl Acceptor<'_> {
     /// From which line on a client may have stopped without an own reason; none where all must have been read.
     fn lowest_prefix(&self, answer: &Answer) -> Option<usize> {
         match answer.ending {
-            Ending::Clean if !(answer.doubtful || answer.coded()) => None,
+            // What cannot be read, or need not be, may be taken for a drop at any point.
+            _ if answer.doubtful || answer.coded() => Some(0),
+            Ending::Clean => None,
             Ending::Left | Ending::Open => Some(answer.surely.min(answer.lines.len())),
             _ => Some(0),
         }
+    }
+
+    /// Whether a right client that has neither ended nor failed may leave a stream that goes on: after the silence that
+    /// it promises to bear, or where it may take the answer as such for a drop.
+    fn may_leave(&self, answer: &Answer) -> bool {
+        self.silence_is_over(answer)
+            || answer.coded()
+            || answer.doubtful
+            || answer.status != Some(200)
+    }
+
+    /// Whether the silence that the client promises to bear was over when it left.
+    pub(super) fn silence_is_over(&self, answer: &Answer) -> bool {
+        let limit_ms = self.promises.profile.silence_limit_ms;
+        limit_ms.is_some_and(|ms| answer.quiet_us + TIMER_US >= ms.saturating_mul(1000))
     }
 
     /// All have ended or failed, and more came.

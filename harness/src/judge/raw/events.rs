@@ -9,12 +9,13 @@ use super::{
 use crate::{
     contract::line::{Reader, Streams},
     judge::answer::Line,
+    observed::ClientEvent,
 };
 use fake_server::{script::expand::true_line, wirelog::Exchange};
 use std::collections::BTreeSet;
 
 /// Where a client may stand: lines taken, an exit was handed over, a `should` was broken.
-type At = (usize, bool, Option<&'static str>);
+pub(super) type At = (usize, bool, Option<&'static str>);
 
 /// Compares what was handed over with what was sent, and how it ended.
 pub(super) fn compare(
@@ -26,9 +27,29 @@ pub(super) fn compare(
     findings: &mut Findings<'_>,
 ) {
     let lines = lines(walk, answer);
-    let events = &walk.observed.events;
+    let at = match positions(&lines, &walk.observed.events) {
+        Ok(at) => at,
+        Err((number, at)) => {
+            let event = &walk.observed.events[number];
+            unexpected(&lines, &at, number, event, walk, findings);
+            return;
+        }
+    };
+    end(
+        walk, exchange, answer, status, result, &lines, &at, findings,
+    );
+}
+
+/// Where a client may stand that handed over these events of these lines.
+///
+/// # Errors
+/// The first event that fits nowhere, and where the client may have stood before it.
+pub(super) fn positions(
+    lines: &[RawLine],
+    events: &[ClientEvent],
+) -> Result<BTreeSet<At>, (usize, BTreeSet<At>)> {
     let mut at: BTreeSet<At> = BTreeSet::from([(0, false, None)]);
-    skip(&lines, &mut at);
+    skip(lines, &mut at);
     for (number, event) in events.iter().enumerate() {
         let mut next = BTreeSet::new();
         for (line, exit, blemish) in &at {
@@ -43,16 +64,13 @@ pub(super) fn compare(
                 next.insert((line + 1, *exit || event.kind == "exit", *blemish));
             }
         }
-        skip(&lines, &mut next);
+        skip(lines, &mut next);
         if next.is_empty() {
-            unexpected(&lines, &at, number, event, walk, findings);
-            return;
+            return Err((number, at));
         }
         at = next;
     }
-    end(
-        walk, exchange, answer, status, result, &lines, &at, findings,
-    );
+    Ok(at)
 }
 
 /// Lines for which nothing need be handed over.
@@ -77,7 +95,7 @@ fn unexpected(
     lines: &[RawLine],
     at: &BTreeSet<At>,
     number: usize,
-    event: &crate::observed::ClientEvent,
+    event: &ClientEvent,
     walk: &Walk<'_>,
     findings: &mut Findings<'_>,
 ) {
@@ -252,7 +270,8 @@ fn wrong_end(
     findings.add(Wrong::new(&candidates, Place::Result, expected, seen));
 }
 
-fn lines(walk: &Walk<'_>, answer: &Answer) -> Vec<RawLine> {
+/// The lines of a stream, each with every right way to take it.
+pub(super) fn lines(walk: &Walk<'_>, answer: &Answer) -> Vec<RawLine> {
     let reader = Reader {
         streams: Streams::Unjudged,
         tolerates_unknown: false,

@@ -85,6 +85,9 @@ impl Ending<'_, '_> {
             ));
             return walk.states.clone();
         }
+        if !interrupted {
+            self.left_the_last(&fitting, findings);
+        }
         match self.best_proof() {
             Some(Proof::No | Proof::Maybe) => self.cause(error, &fitting, interrupted, findings),
             Some(Proof::Yes) => findings.add(Wrong::new(

@@ -51,8 +51,16 @@ impl Ending<'_, '_> {
             return fitting;
         }
         self.status_of(error, &fitting, findings);
+        self.left_the_last(&fitting, findings);
         self.cleaned_up(&fitting, findings);
         fitting
+    }
+
+    /// The last stream that the budget allowed was still going on when the client gave it up: whether that would have
+    /// been right at its end is not known.
+    pub(super) fn left_the_last(&self, fitting: &[State], findings: &mut Findings<'_>) {
+        let seen = "it was closed, and a failure reported";
+        self.walk.hung_up(fitting, Place::Result, seen, findings);
     }
 
     /// An `http-error` tells the status that it was.

@@ -6,7 +6,7 @@ use crate::judge::{
     acceptor::{Made, Phase, State},
     findings::{Findings, Wrong},
 };
-use fake_server::wire::Call;
+use fake_server::{wire::Call, wirelog::Micros};
 
 impl Ending<'_, '_> {
     /// Whether the job's own deadline had passed when the client answered.
@@ -99,7 +99,25 @@ impl Ending<'_, '_> {
             return Vec::new();
         }
         self.cleaned_up(&fitting, findings);
+        self.left_before(interrupted_us, &fitting, findings);
         fitting
+    }
+
+    /// A client that had hung up before the interruption did not meet it on the stream, where it was to be met. (A right
+    /// one closes after it; and the deadline counts from when the client got the job, later than the trial's clock.)
+    fn left_before(&self, interrupted_us: Micros, fitting: &[State], findings: &mut Findings<'_>) {
+        let walk = self.walk;
+        let last = walk
+            .connects
+            .last()
+            .map(|index| &walk.log.exchanges[*index]);
+        let left_us = last.and_then(|exchange| exchange.client_closed_us);
+        if left_us.is_some_and(|left_us| left_us + TIMER_US < interrupted_us) {
+            let idle = fitting.iter().filter(|state| state.phase == Phase::Idle);
+            let idle: Vec<State> = idle.copied().collect();
+            let seen = "it was closed before the deadline or the cancel";
+            walk.hung_up(&idle, Place::Result, seen, findings);
+        }
     }
 
     /// A call that timed out keeps the output that it surely had.

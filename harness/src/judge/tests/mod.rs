@@ -3,6 +3,7 @@
 
 mod cleanup;
 mod cursors;
+mod evidence;
 mod frames;
 mod generated;
 mod output;

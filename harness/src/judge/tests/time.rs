@@ -60,7 +60,7 @@ fn no_timeout_before_its_time() {
     let verdict = Trial::of(HELD)
         .started()
         .connect(0)
-        .but(|exchange| exchange.client_closed_us = Some(1_000_000));
+        .but(|exchange| exchange.client_closed_us = Some(2_000_000));
     let mut verdict = verdict;
     verdict = verdict.delete();
     // The trial's clock stands where the open stream was looked at: well past the deadline.

@@ -257,20 +257,26 @@ impl Walk<'_> {
 
     /// A client that hangs up on a stream that goes on has no reason to connect again.
     fn why_again(&self, matching: &[State], place: Place, findings: &mut Findings<'_>) {
-        if matching.iter().all(|state| state.hung_up)
-            && !matching.is_empty()
-            && self.promises.profile.silence_limit_ms.is_none()
-        {
-            findings.add(
-                Wrong::new(
-                    &["stream/silence"],
-                    place,
-                    "the stream is read until the server ends it (no silence limit is promised)",
-                    "it was closed, and another connect made",
-                )
-                .always(),
-            );
+        let seen = "it was closed, and another connect made";
+        self.hung_up(matching, place, seen, findings);
+    }
+
+    /// Nobody right hangs up on a stream that goes on, unless it is mute for longer than the client promises to wait.
+    pub(in crate::judge) fn hung_up(
+        &self,
+        states: &[State],
+        place: Place,
+        seen: &str,
+        findings: &mut Findings<'_>,
+    ) {
+        if states.is_empty() || !states.iter().all(|state| state.hung_up) {
+            return;
         }
+        let expected = self.promises.profile.silence_limit_ms.map_or_else(
+            || "the stream is read until the server ends it (no silence limit is promised)".to_owned(),
+            |ms| format!("the stream is read until the server ends it or is mute for {ms} ms (the client's promise)"),
+        );
+        findings.add(Wrong::new(&["stream/silence"], place, expected, seen).always());
     }
 
     /// Bytes of stdout, stderr and pty that were handed over live before some moment.

@@ -74,6 +74,12 @@ fn tries(walk: &Walk<'_>) -> Vec<Try> {
     tries
 }
 
+/// How many tries to connect are known with their time, so that the wait between them was judged. (Over sockets a
+/// connect that met a closed port leaves no trace.)
+pub(in crate::judge) fn known_tries(walk: &Walk<'_>) -> u64 {
+    tries(walk).iter().map(|one| one.count).sum()
+}
+
 /// When the server's last byte, FIN or RST of an answer left.
 fn over_us(exchange: &Exchange) -> Micros {
     exchange

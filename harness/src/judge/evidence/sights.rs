@@ -280,7 +280,7 @@ impl Sight {
             Self::Cancelled => "a cancel that met a running call",
             Self::Redirect => "a redirect",
             Self::AnError => "an answer that is no success",
-            Self::WaitForExit => "a `wait` for the exit by a client that recovers it so",
+            Self::WaitForExit => "a `wait` for the exit",
             Self::Quiet => "a stream that stood still",
             Self::Events => "a stream taken to its end",
             Self::ALine(_) => "an answer to the line in question",

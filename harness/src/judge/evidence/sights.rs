@@ -14,14 +14,14 @@ use crate::{
     profile::OutputForm,
 };
 use fake_server::{
-    script::model::{Content, Step},
+    script::model::{Content, End, Step},
     wire::{Call, Op, call::Capability},
     wirelog::{Exchange, Micros},
 };
 
 /// How early a timer may fire.
 const TIMER_US: Micros = 10_000;
-/// Quiet in which an impatient client shows itself; the shortest that a scenario about it asks for is longer.
+/// Quiet, in milliseconds, in which an impatient client shows itself; the shortest that a scenario about it asks for is longer.
 const QUIET_MS: u64 = 1_000;
 
 /// A trial as far as it was judged.
@@ -132,27 +132,20 @@ impl<'a> Shown<'a> {
         connects.map(|index| &self.walk.log.exchanges[*index])
     }
 
-    /// A stream that the server let stand for a while, and that the client was there for.
+    /// A stream that the server let stand for a while. From the plan, not from the clock: who left before that has parted.
     fn stood_still(&self) -> bool {
+        let still = |step: &Step| match step {
+            Step::Pause { ms } => *ms >= QUIET_MS,
+            Step::End(end) => *end == End::Hold,
+            _ => false,
+        };
         self.connects().any(|exchange| {
-            let answer = self.answer(exchange);
-            let still = matches!(answer.ending, Ending::Left | Ending::Open);
-            if still && answer.quiet_us + TIMER_US >= QUIET_MS * 1000 {
-                return true;
-            }
-            let fault = self
-                .walk
-                .plan
-                .faults
-                .iter()
-                .find(|fault| exchange.fault == Some(fault.number));
-            let pauses = fault.is_some_and(|fault| match &fault.behaviour.content {
-                Content::Stream(steps) => steps
-                    .iter()
-                    .any(|step| matches!(step, Step::Pause { ms } if *ms >= QUIET_MS)),
-                _ => false,
-            });
-            pauses && !still
+            let mut faults = self.walk.plan.faults.iter();
+            faults.any(|fault| {
+                exchange.fault == Some(fault.number)
+                    && matches!(&fault.behaviour.content,
+                        Content::Stream(steps) if steps.iter().any(still))
+            })
         })
     }
 

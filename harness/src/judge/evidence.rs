@@ -86,7 +86,7 @@ pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
     });
     match breach {
         Some(breach) => Evidence::Missing(format!(
-            "the client broke {} before there was {wanted}",
+            "the client broke {} before it came to {wanted}",
             breach.requirement
         )),
         None if ways.iter().any(|way| way.shows.settles_itself(shown)) => Evidence::Missing(

@@ -255,7 +255,7 @@ impl Sight {
         of_raw && shown.walk.plan.op == Op::Connect && !broke
     }
 
-    /// In words that follow "without" and "before there was".
+    /// In words that follow "without" and "before it came to".
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Request => "a request",

@@ -4,20 +4,25 @@
 use fake_server::script::{
     model::{Content, Plan},
     parse,
-    print::print,
+    print::{Header, print},
 };
 use harness::{
     client::{
         Client,
+        adapter::Limits,
+        manifest::Manifest,
         reference::{Bug, Reference},
     },
     generate::{Failure, settle, shrink::shrink, words},
-    run::play_in_memory,
+    run::{play, play_in_memory},
 };
 use std::{
     future::{pending, ready},
     path::Path,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// Output of every kind, and three connects full of noise before the last one.
@@ -276,4 +281,70 @@ fn malformed_line_skipped() {
         Bug::MalformedLineSkipped,
         &large("execute", "{ code = 7 }", last),
     );
+}
+
+/// A spawned client waits 250 ms before each reconnect, in real time: 21 s on two cores that had six times as much to
+/// do. Run with `cargo test -p createos-conformance --test shrink -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes up to a minute of real time, and what it prints is for people"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a client program is written, and how long it takes is the question"
+)]
+fn a_spawned_client_with_real_back_offs_comes_down() {
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients/python-follow");
+    let folder = tempfile::tempdir().unwrap();
+    let program = std::fs::read_to_string(clients.join("adapter.py")).unwrap();
+    let right = "        if seq <= cursor:\n";
+    assert_eq!(
+        program.matches(right).count(),
+        1,
+        "the check for duplicates"
+    );
+    // Only the number that was just taken is known again.
+    let wrong = program.replace(right, "        if seq < cursor:\n");
+    std::fs::write(folder.path().join("adapter.py"), wrong).unwrap();
+    std::fs::copy(
+        clients.join("client.toml"),
+        folder.path().join("client.toml"),
+    )
+    .unwrap();
+    let plan = large("execute", "{ code = 0 }", GOOD);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let manifest = Manifest::read(&folder.path().join("client.toml")).unwrap();
+        let client = Arc::new(Client::start(manifest, Limits::default()).await.unwrap());
+        let number = AtomicUsize::new(0);
+        let played = |plan: Arc<Plan>| {
+            let number = number.fetch_add(1, Ordering::Relaxed);
+            let client = Arc::clone(&client);
+            async move { play(number, plan, &client, 1.0).await }
+        };
+        let failure = Failure::of(&played(Arc::new(plan.clone())).await, false).expect("it fails");
+        let fails = |plan: Arc<Plan>| {
+            let (played, failure) = (played(plan), failure.clone());
+            async move { failure.is_in(&played.await) }
+        };
+        let began = std::time::Instant::now();
+        let shrunk = shrink(
+            failure.about(&plan),
+            client.promises(),
+            64,
+            fails,
+            pending(),
+        )
+        .await;
+        println!(
+            "{:?}: {} steps, {} tried",
+            began.elapsed(),
+            shrunk.steps,
+            shrunk.tried
+        );
+        println!("{}", print(&shrunk.plan, &Header::of(&shrunk.plan)));
+        assert!(shrunk.is_smallest);
+        assert!(shrunk.plan.faults.len() <= 3 && shrunk.plan.truth.frames.len() <= 4);
+    });
 }

@@ -116,3 +116,12 @@ fn settling_ends_a_silence_that_nothing_else_would_end() {
     let ended = Content::Stream(vec![Step::End(End::Fin)]);
     assert_eq!(plan.faults[0].behaviour.content, ended);
 }
+
+#[test]
+fn every_plan_can_be_written_as_a_scenario_file() {
+    for profile in Profile::ALL {
+        for plan in cases(*profile, 300) {
+            assert!(fake_server::script::print::can_say(&plan), "{plan:#?}");
+        }
+    }
+}

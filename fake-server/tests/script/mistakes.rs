@@ -32,6 +32,10 @@ const MISTAKES: &[(&str, &str)] = &[
     ("fault-without-call", "[[fault]]\nstatus = 502"),
     // Types and units.
     ("duration-without-unit", "deadline = 10"),
+    (
+        "fill-of-a-bad-size",
+        "[process]\noutput = [{ fill = -1, byte = \"x\" }]",
+    ),
     ("duration-with-another-unit", "deadline = \"10sec\""),
     ("duration-of-zero", "deadline = \"0s\""),
     ("size-of-thousands", "[process]\njournal = \"1MB\""),

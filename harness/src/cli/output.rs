@@ -7,14 +7,17 @@ use std::{
     sync::OnceLock,
 };
 
+/// How wide standard output is; `None` where it is no terminal.
+pub(super) fn terminal_columns() -> Option<usize> {
+    let columns =
+        || terminal_size::terminal_size().map_or(NARROWEST, |(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(columns)
+}
+
 /// The page that standard output is.
 pub(super) fn page() -> Page {
     let stdout = io::stdout();
-    let columns = if stdout.is_terminal() {
-        terminal_size::terminal_size().map_or(NARROWEST, |(width, _)| usize::from(width.0))
-    } else {
-        NARROWEST
-    };
+    let columns = terminal_columns().unwrap_or(NARROWEST);
     Page::new(columns, AutoStream::choice(&stdout) != ColorChoice::Never)
 }
 

@@ -39,6 +39,8 @@ pub struct Started<T> {
     pub manifest: Arc<Manifest>,
     /// What its `version-command` printed.
     pub version: Option<String>,
+    /// Why there is no version although its manifest says how to ask for it.
+    pub note: Option<String>,
     /// The client.
     pub client: T,
 }
@@ -50,17 +52,25 @@ impl Client {
     /// When an adapter can't be started or says no right hello in time.
     pub async fn start(manifest: Manifest, limits: Limits) -> Result<Self, StartError> {
         let manifest = Arc::new(manifest);
-        let version = version(&manifest).await;
+        let (version, note) = match version(&manifest).await {
+            Ok(version) => (version, None),
+            Err(why) => (
+                None,
+                Some(format!("the manifest's `version-command` failed: {why}")),
+            ),
+        };
         Ok(match manifest.mode {
             Mode::Adapter => Self::Adapter(Started {
                 client: Adapter::start(Arc::clone(&manifest), limits).await?,
                 manifest,
                 version,
+                note,
             }),
             Mode::Command => Self::Command(Started {
                 client: CommandLine::new(Arc::clone(&manifest)),
                 manifest,
                 version,
+                note,
             }),
         })
     }
@@ -93,6 +103,22 @@ impl Client {
             (_, Connector::Memory(_)) => Answer::from(Reply::HarnessError(
                 "a program of its own can only be reached over sockets".to_owned(),
             )),
+        }
+    }
+
+    /// Gives a job up before its deadline. A program that may go on with it is ended as soon as it has no other.
+    /// The call that asked the job is to be dropped then.
+    #[must_use]
+    pub fn abandon(&self, job: &str) -> Answer {
+        let (stderr, leaks) = match self {
+            Self::Adapter(started) => started.client.abandon(job),
+            // With the call that asked it ends what was asked.
+            Self::Command(_) | Self::Reference(_) => (String::new(), Vec::new()),
+        };
+        Answer {
+            reply: Reply::Silent,
+            stderr,
+            leaks,
         }
     }
 
@@ -169,11 +195,16 @@ impl Client {
         }
     }
 
-    /// Takes what was wrong with the adapter and no job's fault. Ask at the end of a run.
+    /// Takes what was wrong with the client and no job's fault. Ask at the end of a run.
     pub async fn take_notes(&self) -> Vec<String> {
         match self {
-            Self::Adapter(started) => started.client.take_notes().await,
-            Self::Command(_) | Self::Reference(_) => Vec::new(),
+            Self::Adapter(started) => {
+                let mut notes: Vec<String> = started.note.iter().cloned().collect();
+                notes.extend(started.client.take_notes().await);
+                notes
+            }
+            Self::Command(started) => started.note.iter().cloned().collect(),
+            Self::Reference(_) => Vec::new(),
         }
     }
 
@@ -186,17 +217,44 @@ impl Client {
     }
 }
 
-/// The first line that the manifest's `version-command` prints. A version is a nicety: without one, or
-/// with a program that fails or hangs, there is none.
-async fn version(manifest: &Manifest) -> Option<String> {
-    let mut command = process::program(manifest.version_command.as_ref()?, &manifest.folder);
-    let child = command.stdout(Stdio::piped()).spawn().ok()?;
+/// The first line that the manifest's `version-command` prints; none where the manifest has no such command.
+///
+/// # Errors
+/// When it fails, hangs or prints nothing: a version is a nicety, so that is told and no more.
+async fn version(manifest: &Manifest) -> Result<Option<String>, String> {
+    let Some(line) = &manifest.version_command else {
+        return Ok(None);
+    };
+    let program = line.first().map_or("", String::as_str);
+    let mut command = process::program(line, &manifest.folder);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| {
+            let hint = process::start_hint(program, &manifest.folder, &error)
+                .map_or_else(String::new, |hint| format!(" ({hint})"));
+            format!("can't start {program:?}: {error}{hint}")
+        })?;
     let _group = process::Group::led_by(&child);
     let output = tokio::time::timeout(VERSION_TIME, child.wait_with_output())
         .await
-        .ok()?
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().next()?.trim();
-    (output.status.success() && !line.is_empty()).then(|| line.to_owned())
+        .map_err(|_| format!("no end within {VERSION_TIME:?}"))?
+        .map_err(|error| format!("its end could not be told: {error}"))?;
+    let first_line = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines = text.lines().map(str::trim);
+        lines.find(|line| !line.is_empty()).map(str::to_owned)
+    };
+    if !output.status.success() {
+        let words = process::words(output.status);
+        return Err(match first_line(&output.stderr) {
+            Some(said) => format!("{words}; its stderr: {said}"),
+            None => words,
+        });
+    }
+    match first_line(&output.stdout) {
+        Some(version) => Ok(Some(version)),
+        None => Err("it printed nothing".to_owned()),
+    }
 }

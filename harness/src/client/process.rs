@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
 };
@@ -69,6 +70,39 @@ pub(super) fn program(line: &[String], folder: &Path) -> Command {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command
+}
+
+/// What may help when a program was not started; nothing where the system's own words are enough.
+pub(super) fn start_hint(program: &str, folder: &Path, error: &io::Error) -> Option<String> {
+    let path = folder.join(program);
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        return Some(if path.is_dir() {
+            "it is a folder".to_owned()
+        } else {
+            format!(
+                "make it executable, `chmod +x {program}`, or name what runs it: command = [\"{}\", \"{program}\"]",
+                interpreter(program)
+            )
+        });
+    }
+    (error.raw_os_error() == Some(libc::ENOEXEC)).then(|| {
+        format!(
+            "a script says in its first line what runs it, `#!/usr/bin/env {}`, or `command` does",
+            interpreter(program)
+        )
+    })
+}
+
+/// What usually runs a file of this name.
+fn interpreter(program: &str) -> &'static str {
+    match Path::new(program).extension().and_then(|end| end.to_str()) {
+        Some("py") => "python3",
+        Some("js" | "mjs" | "cjs") => "node",
+        Some("ts") => "deno",
+        Some("rb") => "ruby",
+        Some("pl") => "perl",
+        _ => "sh",
+    }
 }
 
 /// How a program ended, in words.

@@ -195,6 +195,7 @@ async fn ask(
     };
     let mut cancelled_us = None;
     let connector = server.connector();
+    let job_id = job.id.clone();
     let mut running = pin!(client.run(job, &connector, live_tx, cancel, deadline));
     let mut moment = pin!(cancel_moment(server, plan));
     let mut flooded = pin!(server.flooded(MOST_REQUESTS));
@@ -214,11 +215,11 @@ async fn ask(
             answer = &mut running => break answer,
             () = &mut flooded => {
                 stopped = Some(format!("it had made more than {MOST_REQUESTS} requests"));
-                break Answer::from(Reply::Silent);
+                break client.abandon(&job_id);
             }
             () = &mut busy => {
                 stopped = Some(format!("it had been busy {MOST_TURNS} times without an end"));
-                break Answer::from(Reply::Silent);
+                break client.abandon(&job_id);
             }
             Some(said) = live.recv() => heard.take(said),
             () = &mut moment, if cancelled_us.is_none() => {

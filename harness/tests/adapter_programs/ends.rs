@@ -70,3 +70,22 @@ async fn a_job_that_is_dropped_leaves_the_program_usable() {
     result(ask(&client, "b").await);
     client.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_job_that_is_given_up_takes_its_program_with_it() {
+    let script = Script::new(
+        "hello; next; if first; then echo trouble >&2; echo $$ > leader; sleep 1000 & wait; else exited $id; next; fi",
+    );
+    let client = script.start().await;
+    let mut asked = Box::pin(ask(&client, "a"));
+    let leader = tokio::select! {
+        _ = &mut asked => panic!("it has no answer"),
+        leader = script.pid("leader") => leader,
+    };
+    let answer = client.abandon("a");
+    assert_eq!(answer.reply, harness::observed::Reply::Silent);
+    drop(asked);
+    gone(leader).await;
+    result(ask(&client, "b").await);
+    client.shutdown().await;
+}

@@ -101,3 +101,65 @@ async fn chatter_before_the_hello_is_noted() {
     assert!(notes[0].contains("Welcome!"), "{notes:?}");
     client.shutdown().await;
 }
+
+#[tokio::test]
+async fn one_that_may_not_be_run_is_told_with_what_may_help() {
+    let script = Script::bare("#!/bin/sh\n");
+    std::fs::copy(script.file("adapter.sh"), script.file("adapter.py")).unwrap();
+    let folder = script.folder.path().to_owned();
+    for (command, hint) in [
+        (
+            "./adapter.py",
+            "(make it executable, `chmod +x ./adapter.py`, or name what runs it: command = [\"python3\", \"./adapter.py\"])",
+        ),
+        ("./", "(it is a folder)"),
+    ] {
+        let text = format!("name='x'\nmode='adapter'\ncommand=['{command}']\n");
+        let manifest = Manifest::parse("client.toml", folder.clone(), &text).unwrap();
+        let error = Client::start(manifest, limits()).await.unwrap_err();
+        assert!(error.to_string().ends_with(hint), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn one_that_dies_within_a_line_is_told_with_that_line() {
+    let script = Script::new(r#"hello; next; printf '{"type":"resu'; exit 4"#);
+    let client = script.start().await;
+    let answer = super::support::ask(&client, "a").await;
+    let words = r#"exit status 4, in the middle of a line: '{"type":"resu'"#;
+    assert_eq!(
+        answer.reply,
+        harness::observed::Reply::AdapterDied(words.to_owned())
+    );
+    client.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_version_command_that_fails_is_noted() {
+    let script = Script::new("hello; while next; do exited $id; done");
+    let note = async |command: &str| {
+        let more = format!("version-command = [{command}]\n");
+        let client = Client::start(script.manifest(&more), limits())
+            .await
+            .unwrap();
+        let notes = client.take_notes().await;
+        let version = client.version().map(str::to_owned);
+        client.shutdown().await;
+        (version, notes.join("; "))
+    };
+    let (version, notes) = note("'sh', '-c', 'echo; echo 1.2.3'").await;
+    assert_eq!((version.as_deref(), notes.as_str()), (Some("1.2.3"), ""));
+    let (version, notes) = note("'sh', '-c', 'echo no such option >&2; exit 2'").await;
+    assert_eq!(version, None);
+    assert_eq!(
+        notes,
+        "the manifest's `version-command` failed: exit status 2; its stderr: no such option"
+    );
+    let (_, notes) = note("'sh', '-c', 'true'").await;
+    assert_eq!(
+        notes,
+        "the manifest's `version-command` failed: it printed nothing"
+    );
+    let (_, notes) = note("'./nowhere'").await;
+    assert!(notes.contains("can't start \"./nowhere\""), "{notes}");
+}

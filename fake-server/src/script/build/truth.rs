@@ -196,7 +196,8 @@ impl Writer {
                 .help("each frame is an item of its own");
             return None;
         }
-        if raw.fill.is_none() {
+        // Of an item that could not be read, a `fill` may be missing only because its size is wrong.
+        if raw.fill.is_none() && item.clean {
             for (at, key) in [
                 (raw.byte.as_ref().map(|at| &at.key), "byte"),
                 (raw.stream.as_ref().map(|at| &at.key), "stream"),

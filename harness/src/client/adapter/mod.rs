@@ -28,7 +28,11 @@ use crate::{observed::Reply, profile::Promises};
 use message::Hello;
 use program::Program;
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 use tokio::{
     sync::{Mutex, mpsc, watch},
     time::Instant,
@@ -69,6 +73,7 @@ pub struct Adapter {
     promises: Promises,
     seat: Mutex<Seat>,
     /// What was wrong with programs that are gone, and no job's fault.
+    having: Having,
     notes: std::sync::Mutex<Vec<String>>,
 }
 
@@ -114,6 +119,7 @@ impl Adapter {
                 fruitless_programs: 0,
                 fruitless_starts: 0,
             }),
+            having: std::sync::Mutex::default(),
             notes: std::sync::Mutex::new(notes),
         })
     }
@@ -197,8 +203,10 @@ impl Adapter {
                 break (program, reply);
             }
         };
+        having(&self.having).insert(ask.id.to_owned(), Arc::clone(&program));
         let held = Held {
             program: &program,
+            having: &self.having,
             id: ask.id,
         };
         deadline += before.elapsed();
@@ -225,6 +233,21 @@ impl Adapter {
             stderr,
             leaks,
         }
+    }
+
+    /// A job is given up before its deadline, since it does harm. As at the deadline its program gets no new
+    /// ones, and is killed when it has none. Gives what it printed while it had the job, and the secrets that told.
+    #[must_use]
+    pub fn abandon(&self, job: &str) -> (String, Vec<String>) {
+        // Not awaited for: the call that has this job may itself wait for the seat. Whoever looks for a program
+        // next finds that this one takes no jobs.
+        let Some(program) = having(&self.having).get(job).cloned() else {
+            return (String::new(), Vec::new());
+        };
+        program.give_up(job);
+        let said = program.finish(job);
+        program.retire();
+        said
     }
 
     /// The program that takes jobs; a new one if the last is gone.
@@ -323,6 +346,14 @@ impl Adapter {
     }
 }
 
+/// Which program has which job.
+type Having = std::sync::Mutex<BTreeMap<String, Arc<Program>>>;
+
+/// A poisoned lock is taken all the same: what it guards is only ever changed by whole steps.
+fn having(having: &Having) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Program>>> {
+    having.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// One job as it is put to a program.
 struct Ask<'a> {
     id: &'a str,
@@ -333,11 +364,13 @@ struct Ask<'a> {
 /// A job that a program has. When its caller is dropped, nobody waits for it any more.
 struct Held<'a> {
     program: &'a Program,
+    having: &'a Having,
     id: &'a str,
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
+        having(self.having).remove(self.id);
         self.program.give_up(self.id);
         self.program.finish(self.id);
     }

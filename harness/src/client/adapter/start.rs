@@ -1,6 +1,6 @@
 //! Why an adapter is not there, in words that help.
 
-use crate::client::manifest::Manifest;
+use crate::client::{manifest::Manifest, process};
 use std::{io, time::Duration};
 
 /// Why an adapter is not there.
@@ -60,12 +60,14 @@ fn said(stderr: &str) -> String {
 impl StartError {
     /// The manifest's command was not started.
     pub(super) fn spawn(manifest: &Manifest, source: io::Error) -> Self {
-        let hint = if source.kind() != io::ErrorKind::NotFound {
-            String::new()
-        } else if manifest.setup.is_empty() {
-            " (is it installed, and its path relative to the manifest's folder?)".to_owned()
-        } else {
-            format!(" (has it been set up? `setup {}` does it)", manifest.file)
+        let program = manifest.command.first().map_or("", String::as_str);
+        let hint = match process::start_hint(program, &manifest.folder, &source) {
+            Some(hint) => format!(" ({hint})"),
+            None if source.kind() != io::ErrorKind::NotFound => String::new(),
+            None if manifest.setup.is_empty() => {
+                " (is it installed, and its path relative to the manifest's folder?)".to_owned()
+            }
+            None => format!(" (has it been set up? `setup {}` does it)", manifest.file),
         };
         Self::Spawn {
             program: manifest.command.first().cloned().unwrap_or_default(),

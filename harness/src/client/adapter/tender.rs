@@ -14,6 +14,7 @@ use crate::{
         process::{self, Group},
     },
     observed::Reply,
+    report::text::quoted,
 };
 use std::{
     io,
@@ -33,6 +34,9 @@ const READS_IN_A_ROW: usize = 16;
 /// From a program's end to the end of its pipes. They end with it, unless a descendant that left the
 /// process group holds them.
 const DRAIN: Duration = Duration::from_secs(1);
+
+/// Characters that are told of a line that its program did not end.
+const TORN_SHOWN: usize = 60;
 
 /// From the end of its output to its own end.
 const EXIT_AFTER_EOF: Duration = Duration::from_secs(2);
@@ -277,16 +281,23 @@ impl Tender {
     }
 
     /// The program is gone.
-    fn conclude(mut self, status: String) {
+    fn conclude(mut self, mut status: String) {
         for (way, rest) in [
             (Way::Standard, self.standard.lines.rest()),
             (Way::Side, self.side.lines.rest()),
         ] {
+            let Some(rest) = rest else { continue };
             // A last line without LF counts if it is a message; a torn one is part of the crash.
-            if let Some(rest) = rest
-                && serde_json::from_slice::<serde::de::IgnoredAny>(&rest).is_ok()
-            {
+            if serde_json::from_slice::<serde::de::IgnoredAny>(&rest).is_ok() {
                 self.handle_line(way, &Line::Whole(rest));
+            } else if way == Way::Side
+                || !matches!(
+                    lock(&self.shared).phase,
+                    Phase::Ready(Way::Side) | Phase::Retired(Way::Side)
+                )
+            {
+                let torn = quoted(&rest, TORN_SHOWN);
+                status.push_str(&format!(", in the middle of a line: {torn}"));
             }
         }
         let (rubbish, stderr) = {

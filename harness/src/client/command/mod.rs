@@ -18,6 +18,7 @@ use crate::{
 use fake_server::wire::{Blob, call::Capability};
 use std::{
     io,
+    path::Path,
     process::{ExitStatus, Stdio},
     sync::Arc,
     time::Duration,
@@ -184,7 +185,7 @@ impl Run {
         }
         let mut child = command
             .spawn()
-            .map_err(|error| not_started(&line, &error))?;
+            .map_err(|error| not_started(&line, &manifest.folder, &error))?;
         let missing = || Reply::HarnessError("a pipe of the new process is missing".to_owned());
         let group = Group::led_by(&child).ok_or_else(missing)?;
         let stdout = Output::new("stdout", child.stdout.take().ok_or_else(missing)?);
@@ -284,14 +285,18 @@ impl Run {
     }
 }
 
-fn not_started(line: &[String], error: &io::Error) -> Reply {
+fn not_started(line: &[String], folder: &Path, error: &io::Error) -> Reply {
     let program = line.first().map_or("", String::as_str);
     match error.kind() {
         // The job is an environment variable, and those are bounded (128 KiB each on Linux).
         io::ErrorKind::ArgumentListTooLong => Reply::HarnessError(format!(
             "the job is too large for an argument or an environment variable of {program:?}: {error}"
         )),
-        _ => Reply::AdapterDied(format!("can't start {program:?}: {error}")),
+        _ => {
+            let hint = process::start_hint(program, folder, error)
+                .map_or_else(String::new, |hint| format!(" ({hint})"));
+            Reply::AdapterDied(format!("can't start {program:?}: {error}{hint}"))
+        }
     }
 }
 

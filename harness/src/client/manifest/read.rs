@@ -300,8 +300,8 @@ impl<'t> Reader<'t> {
         known
     }
 
-    /// Placeholders that are misspelt, or stand where they can't be filled in. Other braces are the
-    /// program's own business.
+    /// Placeholders that are unknown, or stand where they can't be filled in. Other braces, and those behind a
+    /// `%` or a `$` (curl's `%{http_code}`, a shell's `${HOME}`), are the program's own business.
     fn placeholders(&mut self, command: &Value<'t>) {
         let DeValue::Array(arguments) = command.get_ref() else {
             return;
@@ -319,11 +319,13 @@ impl<'t> Reader<'t> {
                     .help("as an argument of its own: \"{command...}\"");
             }
             for name in braced(text).filter(|name| !PLACEHOLDERS.contains(name)) {
-                if let Some(meant) = closest(name, PLACEHOLDERS) {
-                    self.gather
-                        .at(&argument.span(), format!("`{name}` is no placeholder"))
-                        .help(format!("did you mean `{meant}`?"));
-                }
+                let known = format!("there are {}", PLACEHOLDERS.join(", "));
+                self.gather
+                    .at(&argument.span(), format!("`{name}` is no placeholder"))
+                    .help(closest(name, PLACEHOLDERS).map_or_else(
+                        || known.clone(),
+                        |meant| format!("did you mean `{meant}`? {known}"),
+                    ));
             }
         }
     }
@@ -356,9 +358,12 @@ fn statuses(text: &str) -> Option<RangeInclusive<i32>> {
     }
 }
 
-/// `{word}`s in a text.
+/// `{word}`s in a text, without those behind a `%` or a `$`.
 fn braced(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('{').filter_map(|(start, _)| {
+        if text[..start].ends_with(['%', '$']) {
+            return None;
+        }
         let rest = &text[start..];
         let end = rest.find('}')?;
         let word = &rest[1..end];

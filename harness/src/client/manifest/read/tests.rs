@@ -149,7 +149,7 @@ fn broken_toml_is_told_with_its_line() {
 #[test]
 fn command_mode_has_placeholders_and_exit_statuses() {
     let manifest = parse(
-        "name='x'\nmode='command'\ncapabilities=['execute']\ncommand=['c', '{base_url}/{x}', '{print $1}', '{command...}']\n[exit]\n7='transport'\n'64..78'='other'\n124='timed-out'\n",
+        "name='x'\nmode='command'\ncapabilities=['execute']\ncommand=['c', '{base_url}/%{x}', '{print $1}', '${HOME}', '{command...}']\n[exit]\n7='transport'\n'64..78'='other'\n124='timed-out'\n",
     )
     .unwrap();
     assert_eq!(manifest.exit.len(), 3);
@@ -157,13 +157,14 @@ fn command_mode_has_placeholders_and_exit_statuses() {
     assert_eq!(manifest.exit[2].meaning, Meaning::TimedOut);
     assert_eq!(
         mistakes(
-            "name='x'\nmode='command'\ncommand=['c', '{comand...}', 'a{command...}', '{sandbox}']\n[exit]\n300='transport'\n'5..3'='oops'\n1='canceled'\n"
+            "name='x'\nmode='command'\ncommand=['c', '{comand...}', 'a{command...}', '{sandbox}', '{x}']\n[exit]\n300='transport'\n'5..3'='oops'\n1='canceled'\n"
         ),
         [
             "1:1 a command-line client says no hello, so its manifest must claim an op | for example capabilities = [\"execute\"]",
-            "3:15 `{comand...}` is no placeholder | did you mean `{command...}`?",
+            "3:15 `{comand...}` is no placeholder | did you mean `{command...}`? there are {command...}, {sandbox_id}, {base_url}, {api_key}, {timeout_ms}",
             "3:30 `{command...}` becomes several arguments, so it must stand alone | as an argument of its own: \"{command...}\"",
-            "3:47 `{sandbox}` is no placeholder | did you mean `{sandbox_id}`?",
+            "3:47 `{sandbox}` is no placeholder | did you mean `{sandbox_id}`? there are {command...}, {sandbox_id}, {base_url}, {api_key}, {timeout_ms}",
+            "3:60 `{x}` is no placeholder | there are {command...}, {sandbox_id}, {base_url}, {api_key}, {timeout_ms}",
             "5:1 `300` is no exit status | a status from 0 to 255, or a range of them, both included: \"64..78\"",
             "6:1 `5..3` is no exit status | a status from 0 to 255, or a range of them, both included: \"64..78\"",
             "7:3 `canceled` is no error kind | did you mean `cancelled`?",

@@ -255,6 +255,9 @@ pub struct Refusal {
     pub until_us: Option<Micros>,
     /// Connection attempts that were seen refused (known in memory only).
     pub refused: u32,
+    /// Requests that had arrived before: what the clock says is no order where it stands still.
+    #[serde(default)]
+    pub after_requests: usize,
 }
 
 /// A sandbox or process and what became of it.

@@ -10,6 +10,8 @@ pub mod contract;
 pub mod coverage;
 pub mod events;
 pub mod exit;
+#[cfg(feature = "run")]
+pub mod fuzz;
 pub mod generate;
 pub mod judge;
 pub mod observed;

@@ -36,6 +36,7 @@ const ENDS: &[(&str, i32, &str)] = &[
         "2 repeats each",
     ),
     ("cargo run -- run docs/outage.toml", 0, " passed"),
+    ("cargo run -- fuzz --seed 17 --cases 300", 0, "300 cases: "),
     ("cargo run -- list", 0, "stream/healthy-follow"),
     (
         "cargo run -- show stream/retry-budget",

@@ -434,6 +434,7 @@ impl Recorder {
             from_us: now,
             until_us: None,
             refused: 0,
+            after_requests: self.exchanges.len(),
         });
         self.refusals.len() - 1
     }

@@ -1,7 +1,8 @@
 //! The command line as it is typed.
 
+use crate::generate::Profile;
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 /// Judges a CreateOS client: what it said and what it did on the wire.
 #[derive(Debug, Parser)]
@@ -50,6 +51,8 @@ pub(super) enum Verb {
     Coverage(CoverageArgs),
     /// Audit the suite: every client that is wrong on purpose must fail it
     Audit(AuditArgs),
+    /// Judge a client by generated schedules, which nobody wrote
+    Fuzz(FuzzArgs),
     /// Check the scenarios themselves: parse all, play each without its faults
     Check(CheckArgs),
     /// Ask an adapter one job of each kind, to see whether it can be judged at all
@@ -166,6 +169,58 @@ pub(super) struct AuditArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance fuzz                                       the built-in client, 1,000 cases in memory
+  createos-conformance fuzz --client my/client.toml --cases 5000  your client, 64 cases at a time
+  createos-conformance fuzz --client my/client.toml --max-time 10m --profile deep
+  createos-conformance fuzz --seed 17 --case 4711                 one case again
+
+Failing cases are written into the folder of --save as they are found, and are tried first the next time.
+A case is the same for the same version, seed, number and profile. Exit codes are those of `run`.")]
+pub(super) struct FuzzArgs {
+    /// Manifest of the client to judge; without it: the built-in reference client
+    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["wrong", "in_memory", "sockets"])]
+    pub(super) client: Option<PathBuf>,
+    /// Judge the reference client with one deliberate bug (`run --wrong list` names them)
+    #[arg(long, value_name = "BUG")]
+    pub(super) wrong: Option<String>,
+    /// How many cases; without it: 1,000, or as many as --max-time allows
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) cases: Option<u64>,
+    /// Everything random follows from it; without it: another one each time, which is told
+    #[arg(long, value_name = "S")]
+    pub(super) seed: Option<u64>,
+    /// Begin no more cases after this time, as in 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) max_time: Option<Duration>,
+    /// Cases at a time over sockets; mostly they wait, so this may be far more than there are cores
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// How far the schedules go: quick (little output, many cases) or deep (more of everything)
+    #[arg(long, value_name = "PROFILE", default_value = "quick", value_parser = profile)]
+    pub(super) profile: Profile,
+    /// Where failing cases are kept; without it: `regressions` in the client's folder, or here
+    #[arg(long, value_name = "DIR")]
+    pub(super) save: Option<PathBuf>,
+    /// Only this case of the seed
+    #[arg(long, value_name = "N", requires = "seed", conflicts_with_all = ["cases", "max_time"])]
+    pub(super) case: Option<u64>,
+    /// Wait this many times longer for the client than a case says (slow machines)
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
+    pub(super) timeout_multiplier: f64,
+    /// Shoulds count too
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// No sockets, no waiting (the default for the built-in client): a network in memory with a clock of its own
+    #[arg(long, conflicts_with = "sockets")]
+    pub(super) in_memory: bool,
+    /// The built-in client over sockets, in real time
+    #[arg(long)]
+    pub(super) sockets: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ListArgs {
     /// Ids or patterns; none means everything
     #[arg(value_name = "PATTERN")]
@@ -215,6 +270,28 @@ pub(super) struct SetupArgs {
     /// Manifest of the client
     #[arg(value_name = "MANIFEST")]
     pub(super) client: PathBuf,
+}
+
+fn profile(text: &str) -> Result<Profile, String> {
+    let known = |profile: &&Profile| profile.name() == text;
+    Profile::ALL
+        .iter()
+        .find(known)
+        .copied()
+        .ok_or_else(|| "quick or deep".to_owned())
+}
+
+/// A time as in `90s`, `10m` or `2h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("m", 60), ("h", 3600)];
+    let time = units.iter().find_map(|(unit, seconds)| {
+        let number: u32 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        Some(Duration::from_secs(u64::from(number) * seconds))
+    });
+    match time {
+        Some(time) if !time.is_zero() => Ok(time),
+        _ => Err("a whole number with its unit, as in 90s, 10m or 2h".to_owned()),
+    }
 }
 
 fn multiplier(text: &str) -> Result<f64, String> {

@@ -7,6 +7,7 @@ mod called;
 mod check;
 mod coverage;
 mod files;
+mod fuzz;
 mod list;
 mod output;
 mod progress;
@@ -48,6 +49,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Show(args) => show::show(args),
         Verb::Coverage(args) => coverage::coverage(args),
         Verb::Audit(args) => audit::audit(args),
+        Verb::Fuzz(args) => fuzz::fuzz(args),
         Verb::Check(args) => check::check(args),
         Verb::Smoke(args) => smoke::smoke(args),
         Verb::Setup(args) => setup::setup(args),

@@ -186,7 +186,7 @@ async fn judged(
 
 /// The client, able to be judged, and the failures it is known for.
 async fn ready(args: &RunArgs, ids: &[&str]) -> Result<(Arc<Client>, KnownFailures), Failure> {
-    let client = Arc::new(client(args).await?);
+    let client = Arc::new(chosen_client(args.client.as_deref(), args.wrong.as_deref()).await?);
     let requirements: Vec<&str> = contract::registry().iter().map(|known| known.id).collect();
     let known =
         KnownFailures::find(client.known_failures(), ids, &requirements).map_err(|error| {
@@ -202,7 +202,7 @@ async fn ready(args: &RunArgs, ids: &[&str]) -> Result<(Arc<Client>, KnownFailur
 
 /// How many jobs are played at a time, and how many judged trials keep their port, with as many open files as there
 /// are: out of files, the built-in client would fail for what is our doing.
-fn affordable(jobs: usize) -> (usize, usize) {
+pub(super) fn affordable(jobs: usize) -> (usize, usize) {
     /// Two listeners, and both ends of a few connections, closed ones still lingering among them.
     const FILES_A_TRIAL: usize = 24;
     /// A port and its trap.
@@ -226,7 +226,7 @@ fn affordable(jobs: usize) -> (usize, usize) {
 }
 
 /// What was wrong with the adapter and no case's fault, each once.
-fn tell_notes(notes: &[String]) {
+pub(super) fn tell_notes(notes: &[String]) {
     /// An adapter that chatters need not fill the screen.
     const MOST: usize = 20;
     let mut counted: Vec<(&String, usize)> = Vec::new();
@@ -325,12 +325,16 @@ pub(super) fn choose(words: &[String], folder: Option<&Path>) -> Result<Chosen, 
     })
 }
 
-async fn client(args: &RunArgs) -> Result<Client, Failure> {
-    if let Some(path) = &args.client {
+/// The client of a manifest, or the built-in one, perhaps with a bug.
+pub(super) async fn chosen_client(
+    manifest: Option<&Path>,
+    wrong: Option<&str>,
+) -> Result<Client, Failure> {
+    if let Some(path) = manifest {
         return start(path).await;
     }
     let mut reference = Reference::conformant();
-    if let Some(name) = &args.wrong {
+    if let Some(name) = wrong {
         let bug = Bug::from_name(name).ok_or_else(|| {
             let names: Vec<&str> = Bug::ALL.iter().map(|bug| bug.name()).collect();
             let hint = suggest(name, &names).into_iter().next().map_or_else(

@@ -51,6 +51,58 @@ impl Profile {
     }
 }
 
+/// Which case a plan is, as its id says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// The seed.
+    pub seed: u64,
+    /// The number.
+    pub number: u64,
+    /// The profile.
+    pub profile: Profile,
+}
+
+impl Drawn {
+    /// From the id of a plan; nothing for one that was not drawn by [`case`].
+    #[must_use]
+    pub fn of(id: &str) -> Option<Self> {
+        let rest = id.strip_prefix("generated/")?;
+        let (rest, profile) = match rest.strip_suffix("-deep") {
+            Some(rest) => (rest, Profile::Deep),
+            None => (rest, Profile::Quick),
+        };
+        let (seed, number) = rest.split_once('-')?;
+        Some(Self {
+            seed: seed.parse().ok()?,
+            number: number.parse().ok()?,
+            profile,
+        })
+    }
+
+    /// The id of its plan.
+    #[must_use]
+    pub fn id(self) -> String {
+        let suffix = match self.profile {
+            Profile::Quick => "",
+            Profile::Deep => "-deep",
+        };
+        format!("generated/{}-{}{suffix}", self.seed, self.number)
+    }
+
+    /// What makes `fuzz` play it alone, each option with its value.
+    #[must_use]
+    pub fn words(self) -> Vec<String> {
+        let mut words = vec![
+            format!("--seed {}", self.seed),
+            format!("--case {}", self.number),
+        ];
+        if self.profile != Profile::default() {
+            words.push(format!("--profile {}", self.profile.name()));
+        }
+        words
+    }
+}
+
 /// The nth plan of a seed: a pure function of this crate's version, the seed, the number and the profile.
 ///
 /// Its id is `generated/SEED-NUMBER`, with `-deep` for the deep profile.
@@ -70,11 +122,12 @@ pub fn case(seed: u64, number: u64, profile: Profile) -> Plan {
     key[31] = profile as u8;
     let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &key);
     let mut plan = draw::plan(&mut Dice::new(&mut rng), profile, None);
-    let suffix = match profile {
-        Profile::Quick => "",
-        Profile::Deep => "-deep",
+    let drawn = Drawn {
+        seed,
+        number,
+        profile,
     };
-    plan.id = format!("generated/{seed}-{number}{suffix}");
+    plan.id = drawn.id();
     plan.title = format!("Generated case {number} of seed {seed}");
     plan.seed = seed;
     settle(&mut plan);

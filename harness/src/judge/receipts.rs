@@ -191,14 +191,21 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         return None;
     }
     let answer = Answer::of(exchange, &walk.plan.truth, walk.observed.ended_us);
-    if let Some(lines) = decided {
-        return (answer.acked < lines)
-            .then(|| "the lines that decide were not acknowledged".to_owned());
-    }
     let end = exchange.answer.iter().find_map(|sent| match sent {
         Sent::End { how, acked } => Some((*how, *acked)),
         _ => None,
     });
+    let raced = matches!(
+        end,
+        Some((
+            AnswerEnd::Scripted(fake_server::script::model::End::ResetNow),
+            false
+        ))
+    );
+    if let Some(lines) = decided {
+        return (answer.acked < lines && !raced)
+            .then(|| "the lines that decide were not acknowledged".to_owned());
+    }
     let told_status = match &walk.observed.reply {
         Reply::Result(result) => result
             .error
@@ -211,7 +218,7 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         Some((AnswerEnd::Cut(_) | AnswerEnd::Held, _)) => None,
         Some((_, true)) => None,
         // A racing reset has no receipt but what the client does next.
-        Some((AnswerEnd::Scripted(fake_server::script::model::End::ResetNow), false)) => None,
+        Some(_) if raced => None,
         Some(_) => (!everything_acked(exchange) && exchange.client_closed_us.is_none())
             .then(|| "its end was not acknowledged".to_owned()),
         // Still open: it stands still, or the client has left. What was sent must have arrived.

@@ -37,7 +37,7 @@ pub(super) struct Walk<'a> {
     pub(super) stdin_closes: Vec<usize>,
     /// Deletes so far, and what each proves.
     pub(super) deletes: Vec<(usize, Proof)>,
-    /// A delete met a closed port, so that it cannot be seen.
+    /// A delete met a closed port, or may have, so that it cannot be seen.
     pub(super) unseen_delete: bool,
     /// Some connects met, or may have met, a closed port, so that they are not in the log.
     pub(super) unseen_connects: bool,

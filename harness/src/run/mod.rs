@@ -1,13 +1,16 @@
 //! A run: many trials side by side, judged, in a fixed order, told to a sink.
 //!
-//! [`run`] gives out plans and gathers results; `trial` plays one; `memory` plays them without sockets;
-//! `delivery` knows what the client has handed over. Everything decided here is decided in `Desk`, which does no IO.
+//! [`run`] gives out plans and gathers results; [`drawn`] does so with plans that are made on the way; `trial` plays
+//! one; `memory` plays them without sockets; `delivery` knows what the client has handed over. Everything decided
+//! here is decided in `Desk`, which does no IO.
 
 mod delivery;
+mod drawn;
 mod memory;
 mod single;
 mod trial;
 
+pub use drawn::{Draw, drawn};
 pub use single::{play, play_in_memory};
 
 use crate::{
@@ -101,14 +104,11 @@ pub async fn run(
             due.append(&mut unmet);
         }
         due.sort_unstable();
-        let work = Arc::new(Work {
-            plans: due
-                .drain(..)
+        let work = Work::new(Plans::Listed(
+            due.drain(..)
                 .map(|index| (index, Arc::clone(&plans[index])))
                 .collect(),
-            next: AtomicUsize::new(0),
-            stop: AtomicBool::new(false),
-        });
+        ));
         let mut workers = JoinSet::new();
         let mut messages = start(&mut workers, &work, client, settings, jobs);
         stopped = loop {
@@ -209,19 +209,51 @@ fn died(case: &Case) -> bool {
 
 /// The plans of a round, and which is next.
 struct Work {
-    plans: Vec<(usize, Arc<Plan>)>,
+    plans: Plans,
     next: AtomicUsize,
     stop: AtomicBool,
 }
 
+/// Where plans come from.
+enum Plans {
+    /// They are there.
+    Listed(Vec<(usize, Arc<Plan>)>),
+    /// They are made when their turn comes, by whoever plays them.
+    Drawn(Box<dyn Fn(usize) -> Turn + Send + Sync>),
+}
+
+/// The nth turn of a round.
+enum Turn {
+    /// This plan, under its number.
+    Play(usize, Arc<Plan>),
+    /// Nothing to play here; the next turn may have something.
+    Skip,
+    /// The round is over.
+    Over,
+}
+
 impl Work {
+    fn new(plans: Plans) -> Arc<Self> {
+        Arc::new(Self {
+            plans,
+            next: AtomicUsize::new(0),
+            stop: AtomicBool::new(false),
+        })
+    }
+
     fn take(&self) -> Option<(usize, Arc<Plan>)> {
-        if self.stop.load(Ordering::Relaxed) {
-            return None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let turn = self.next.fetch_add(1, Ordering::Relaxed);
+            match &self.plans {
+                Plans::Listed(plans) => return plans.get(turn).cloned(),
+                Plans::Drawn(draw) => match draw(turn) {
+                    Turn::Play(number, plan) => return Some((number, plan)),
+                    Turn::Skip => {}
+                    Turn::Over => return None,
+                },
+            }
         }
-        self.plans
-            .get(self.next.fetch_add(1, Ordering::Relaxed))
-            .cloned()
+        None
     }
 }
 
@@ -237,7 +269,11 @@ fn start(
     if settings.in_memory {
         memory::spawn(workers, work, client, settings, &tx);
     } else {
-        for _ in 0..jobs.min(work.plans.len()) {
+        let jobs = match &work.plans {
+            Plans::Listed(plans) => jobs.min(plans.len()),
+            Plans::Drawn(_) => jobs,
+        };
+        for _ in 0..jobs {
             let (work, client, tx) = (Arc::clone(work), Arc::clone(client), tx.clone());
             let settings = settings.clone();
             workers.spawn(async move { over_sockets(&work, &client, &settings, &tx).await });

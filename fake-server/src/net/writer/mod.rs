@@ -792,13 +792,12 @@ impl Player<'_> {
     /// Logs what really left of a batch that began there.
     fn log(&self, notes: Vec<(usize, Note)>, before: u64) {
         let written = self.wire.gauge().written();
-        let notes = notes
+        // usize is at most 64 bits wide.
+        let placed = notes
             .into_iter()
-            // usize is at most 64 bits wide.
-            .map(|(end, note)| (before + end as u64, note))
-            .filter(|(place, _)| *place <= written)
-            .collect();
-        self.trial.sent(self.arrived.exchange, notes);
+            .map(|(end, note)| (before + end as u64, note));
+        self.trial
+            .sent(self.arrived.exchange, out::left(placed, written));
         self.look_at_acks();
     }
 

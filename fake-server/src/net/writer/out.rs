@@ -263,14 +263,6 @@ impl Out {
             return;
         }
         self.unnoted.clear();
-        if let (Note::Frames { from, to }, Some((last_end, Note::Frames { to: last, .. }))) =
-            (&note, self.notes.last_mut())
-            && *last + 1 == *from
-        {
-            *last = *to;
-            *last_end = end;
-            return;
-        }
         self.notes.push((end, note));
     }
 
@@ -361,6 +353,24 @@ const fn what_of(note: &Note) -> Payload {
     }
 }
 
+/// What has left of these notes by a place, runs of frames as one note. They are joined only here: a client that
+/// leaves in the middle of a run had the frames before.
+pub(super) fn left(notes: impl IntoIterator<Item = (u64, Note)>, written: u64) -> Vec<(u64, Note)> {
+    let mut left: Vec<(u64, Note)> = Vec::new();
+    for (end, note) in notes.into_iter().take_while(|(end, _)| *end <= written) {
+        if let (Note::Frames { from, to }, Some((last_end, Note::Frames { to: last, .. }))) =
+            (&note, left.last_mut())
+            && *last + 1 == *from
+        {
+            *last = *to;
+            *last_end = end;
+            continue;
+        }
+        left.push((end, note));
+    }
+    left
+}
+
 /// The note for a payload.
 pub(super) fn note(what: Payload, bytes: &[u8], framed: bool, continues: bool) -> Note {
     match what {
@@ -387,14 +397,24 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_a_frame_and_runs_of_frames_are_one_note() {
+    fn a_chunk_a_frame_and_runs_of_frames_that_left_are_one_note() {
         let mut out = Out::new(Delimited::Chunked, Chunks::Frame, 0);
         assert!(out.frame(1, b"one\n"));
         assert!(out.frame(2, b"twotwotwotwotwo\n"));
         let (bytes, notes) = out.take();
         assert_eq!(bytes, b"4\r\none\n\r\n10\r\ntwotwotwotwotwo\n\r\n");
         // What a client acts on is there before the chunk's own line end.
-        assert_eq!(notes, [(bytes.len() - 2, Note::Frames { from: 1, to: 2 })]);
+        let ends: Vec<usize> = notes.iter().map(|(end, _)| *end).collect();
+        assert_eq!(ends, [7, bytes.len() - 2]);
+        let notes: Vec<(u64, Note)> = (notes.into_iter())
+            .map(|(end, note)| (end as u64, note))
+            .collect();
+        let whole = bytes.len() as u64 - 2;
+        let both = Note::Frames { from: 1, to: 2 };
+        assert_eq!(left(notes.clone(), whole), [(whole, both)]);
+        // A client that left inside of the second frame had the first.
+        let one = Note::Frames { from: 1, to: 1 };
+        assert_eq!(left(notes, whole - 1), [(7, one)]);
     }
 
     #[test]

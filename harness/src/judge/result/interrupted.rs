@@ -4,6 +4,7 @@ use super::{Ending, LATE_US, TIMER_US, words};
 use crate::judge::{
     Place,
     acceptor::{Made, Phase, State},
+    answer::{Answer, Ending as Ended},
     findings::{Findings, Wrong},
 };
 use fake_server::{wire::Call, wirelog::Micros};
@@ -76,12 +77,22 @@ impl Ending<'_, '_> {
             .cancelled_us
             .or(deadline_us)
             .unwrap_or(walk.observed.ended_us);
+        // A client that left an answer which still stood open left it for the interruption, also where it was the
+        // last one of its budget.
+        let stood_open = walk.connects.last().is_some_and(|index| {
+            let answer = Answer::of(
+                &walk.log.exchanges[*index],
+                &walk.plan.truth,
+                walk.observed.ended_us,
+            );
+            matches!(answer.ending, Ended::Left | Ended::Open)
+        });
         let recent = interrupted_us.saturating_sub(last_us) < LATE_US;
         let fitting: Vec<State> = walk
             .states
             .iter()
             .filter(|state| {
-                let over = state.phase != Phase::Idle || self.is_exhausted(state);
+                let over = state.phase != Phase::Idle || (self.is_exhausted(state) && !stood_open);
                 let unknown = state.made == Made::Unknown;
                 !over || (recent && !unknown)
             })

@@ -131,6 +131,7 @@ impl Trial {
                 from_us,
                 until_us: Some(from_us),
                 refused: 1,
+                after_requests: self.log.exchanges.len(),
             }),
         }
         self

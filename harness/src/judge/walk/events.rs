@@ -4,7 +4,7 @@
 use fake_server::{
     script::model::Plan,
     wire::Call,
-    wirelog::{Micros, WireLog},
+    wirelog::{Exchange, Micros, WireLog},
 };
 
 /// How long a request that was sent before an event may take to be seen after it.
@@ -36,16 +36,18 @@ pub(super) fn in_order(plan: &Plan, log: &WireLog) -> Vec<Event> {
             .find(|fault| fault.number == number)
             .and_then(|fault| fault.on)
     };
+    // In memory the clock stands still between two waits: at the same time, what came first is told by counting.
     let mut events: Vec<(Micros, usize, Event)> = Vec::new();
     for (index, exchange) in log.exchanges.iter().enumerate() {
-        events.push((exchange.head_us, index + 1, Event::Request(index)));
+        events.push((exchange.head_us, 2 * index + 1, Event::Request(index)));
     }
     for refusal in &log.refusals {
         let unseen = Unseen {
             call: call_of(refusal.fault),
             count: (refusal.refused > 0).then_some(refusal.refused),
         };
-        events.push((refusal.from_us, 0, Event::Unseen(unseen)));
+        let place = 2 * refusal.after_requests;
+        events.push((refusal.from_us, place, Event::Unseen(unseen)));
     }
     for connection in &log.connections {
         if let Some((fault, _)) = connection.cut {
@@ -53,7 +55,9 @@ pub(super) fn in_order(plan: &Plan, log: &WireLog) -> Vec<Event> {
                 call: call_of(fault),
                 count: Some(1),
             };
-            events.push((connection.accepted_us, 0, Event::Unseen(unseen)));
+            let before = |exchange: &&Exchange| exchange.connection < connection.number;
+            let place = 2 * log.exchanges.iter().take_while(before).count();
+            events.push((connection.accepted_us, place, Event::Unseen(unseen)));
         }
     }
     events.sort_by_key(|(at, order, _)| (*at, *order));

@@ -33,7 +33,15 @@ impl Walk<'_> {
                 self.states = each_once(std::mem::take(&mut self.states));
             }
             Some(Call::DeleteProcess) => self.unseen_delete = true,
-            Some(Call::Connect) | None => self.unseen_connect(unseen.count),
+            Some(Call::Connect) | None => {
+                // The server cannot know what a connection was for: after a failure it was the cleanup's.
+                self.unseen_delete |= self.states.iter().any(|state| {
+                    state.made == Made::Yes
+                        && !matches!(state.phase, Phase::Ended(_))
+                        && !self.acceptor.may_connect(state)
+                });
+                self.unseen_connect(unseen.count);
+            }
             Some(_) => {}
         }
     }

@@ -37,9 +37,14 @@ fn tries(walk: &Walk<'_>) -> Vec<Try> {
             .iter()
             .any(|fault| fault.number == number && matches!(fault.on, Some(Call::Connect)))
     };
+    let last_connect = walk.connects.last().copied();
     for connection in &log.connections {
+        // After the last connect it may have been for the delete.
+        let may_be_cleanup = walk.unseen_delete
+            && last_connect.is_none_or(|index| log.exchanges[index].connection < connection.number);
         if let Some((fault, _)) = connection.cut
             && is_connect(fault)
+            && !may_be_cleanup
         {
             tries.push(Try {
                 begun_us: connection.accepted_us,

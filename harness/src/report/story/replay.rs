@@ -3,6 +3,7 @@
 use super::{LABEL, Writer};
 use crate::{
     case::Case,
+    generate::Drawn,
     report::text::{columns, pad, paint},
     summary::RunInfo,
 };
@@ -15,8 +16,10 @@ pub fn replay_command(case: &Case, info: &RunInfo) -> String {
 
 /// The words, an option and its value as one.
 fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
+    let file = info.files.get(case.scenario());
+    let drawn = file.is_none().then(|| Drawn::of(case.id())).flatten();
     let mut words = info.program.clone();
-    words.push("run".to_owned());
+    words.push(if drawn.is_some() { "fuzz" } else { "run" }.to_owned());
     let mut option: Option<String> = None;
     for word in &info.replay_arguments {
         let word = shell_word(word);
@@ -33,7 +36,10 @@ fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
         }
     }
     words.extend(option);
-    let file = info.files.get(case.scenario());
+    if let Some(drawn) = drawn {
+        words.extend(drawn.words());
+        return words;
+    }
     words.push(shell_word(file.map_or_else(|| case.id(), String::as_str)));
     words.push(format!("--seed {}", info.seed));
     words

@@ -64,6 +64,16 @@ fn parts(violation: &Violation) -> bool {
 /// The evidence for a requirement against which nothing was found.
 pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
     let ways = rules::ways(requirement);
+    let siblings = rules::siblings(requirement);
+    // Only as a must: what breaks a `should` of the sibling's own is not this.
+    let is_sibling =
+        |one: &&Violation| one.level == Level::Must && siblings.contains(&one.requirement.as_str());
+    if let Some(breach) = shown.violations.iter().find(is_sibling) {
+        return Evidence::Missing(format!(
+            "the client broke {}, which may be this too",
+            breach.requirement
+        ));
+    }
     let mut stopped = None;
     for way in ways {
         if !way.shows.is_there(shown) {

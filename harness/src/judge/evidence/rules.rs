@@ -41,6 +41,26 @@ pub(super) fn ways(requirement: &str) -> &'static [Way] {
     &rest[..count]
 }
 
+/// Rules under which a breach of this one may be told instead, because the scenario is about both and one breach is told
+/// once. Where such a breach was found, this rule was not kept either, or nobody knows.
+pub(super) fn siblings(requirement: &str) -> &'static [&'static str] {
+    match requirement {
+        // A wait that is too short after a Retry-After.
+        "stream/retry-delay" => &["stream/retry-after"],
+        "stream/retry-after" => &["stream/retry-delay"],
+        // The key at another origin.
+        "stream/authenticated" => &["secrets/no-redirect"],
+        "secrets/no-redirect" => &["stream/authenticated"],
+        // A connect after the exit.
+        "stream/exit-ends-it" => &["stream/one-reader"],
+        // A cleanup that was not tried, or not confirmed, in its own time.
+        "cleanup/confirmed" => &["cleanup/own-deadline", "cleanup/on-every-failure"],
+        "cleanup/on-every-failure" => &["cleanup/own-deadline"],
+        "cleanup/own-deadline" => &["cleanup/confirmed", "cleanup/on-every-failure"],
+        _ => &[],
+    }
+}
+
 const REST: &[Way] = &[way("", Request, NoBreach)];
 
 const fn way(requirement: &'static str, shows: Sight, beside: Beside) -> Way {
@@ -178,5 +198,8 @@ mod tests {
             assert_eq!(ways(id)[0].requirement, *id);
         }
         assert_eq!(listed.len(), known.len());
+        for id in &known {
+            assert!(siblings(id).iter().all(|one| known.contains(one)), "{id}");
+        }
     }
 }

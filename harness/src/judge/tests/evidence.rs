@@ -356,3 +356,17 @@ fn a_caller_that_stopped_is_seen_by_the_close() {
         CheckStatus::Fail,
     );
 }
+
+#[test]
+fn a_breach_told_under_one_rule_is_no_pass_of_its_sibling() {
+    let text = DROPPED.replace(
+        "stream = [{ send = \"..2\" }, { end = \"chunk\" }]",
+        "status = 503\nheaders = { retry-after = [\"0\"] }",
+    );
+    let about = ["stream/retry-after", "stream/retry-delay"];
+    let trial = || Trial::of(&text).about(&about).connect(0);
+    right(&trial().connect(0).exited(0, "one\ntwo\nthree\n"));
+    let hasty = trial().connect_at_once(0).exited(0, "one\ntwo\nthree\n");
+    is(&hasty, "stream/retry-after", CheckStatus::Fail);
+    is(&hasty, "stream/retry-delay", CheckStatus::NotExercised);
+}

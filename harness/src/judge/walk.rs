@@ -86,6 +86,13 @@ impl<'a> Walk<'a> {
                 Event::Unseen(unseen) => self.unseen(unseen),
             }
         }
+        // A port that is closed to a connect is closed to the delete that follows it as well.
+        let last_us = self.log.exchanges.last().map_or(0, |last| last.head_us);
+        self.unseen_delete |= self
+            .log
+            .refusals
+            .iter()
+            .any(|refusal| refusal.from_us >= last_us);
     }
 
     /// Only remembers the connects: for ops that are not followed.

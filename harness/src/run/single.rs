@@ -31,3 +31,36 @@ pub async fn play(number: usize, plan: Arc<Plan>, client: &Arc<Client>, multipli
 pub fn play_in_memory(plan: &Arc<Plan>, client: &Client) -> Case {
     memory::play(0, plan, client, 1.0).case
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::reference::{Bug, Reference};
+    use fake_server::script::parse;
+
+    fn played(faults: &str, reference: Reference) -> Case {
+        let text = format!(
+            "title = \"t\"\nrequirements = [\"cleanup/confirmed\"]\n[process]\noutput = []\n{faults}"
+        );
+        let read =
+            parse("t.toml", "t", &text, None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        play_in_memory(&Arc::new(read.plan(0, 1)), &Client::Reference(reference))
+    }
+
+    /// Found by shrinking a generated case: the delete met the closed port and was missed on the wire.
+    #[test]
+    fn a_port_that_is_closed_to_every_connect_is_closed_to_the_delete() {
+        const CLOSED: &str = "[[fault]]\non = \"connect\"\nattempt = \"every\"\nrefuse = true\n";
+        let case = played(CLOSED, Reference::conformant());
+        assert_eq!(case.status(true), CheckStatus::Pass, "{:?}", case.verdict);
+        let lies = played(CLOSED, Reference::wrong(Bug::CleanupHidesCause));
+        assert_eq!(lies.status(true), CheckStatus::Fail, "{:?}", lies.verdict);
+    }
+
+    #[test]
+    fn a_delete_that_could_be_sent_is_missed() {
+        let gap = "[[fault]]\non = \"connect\"\nstream = [{ frame = { type = \"data\", seq = 2, stream = \"stdout\", data_base64 = \"\" } }, { end = \"chunk\" }]\n";
+        let case = played(gap, Reference::wrong(Bug::NoCleanupAfterGap));
+        assert_eq!(case.status(false), CheckStatus::Fail, "{:?}", case.verdict);
+    }
+}

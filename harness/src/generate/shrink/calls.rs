@@ -67,7 +67,7 @@ fn jobs(plan: &Plan) -> Vec<Plan> {
     job(&|job| job.cwd = None);
     job(&|job| job.env.clear());
     job(&|job| job.stdin = None);
-    job(&|job| job.stdin = Some("a".into()));
+    job(&|job| job.stdin = Some("x".into()));
     job(&|job| job.after = 0);
     job(&|job| job.timeout_ms = None);
     job(&|job| job.cancel = None);
@@ -115,9 +115,9 @@ fn guards(fault: &Fault) -> Vec<Fault> {
         Attempts::From(n) | Attempts::Range(n, _) => {
             faults.push(with(&|fault| fault.attempts = Attempts::Every));
             faults.push(with(&|fault| fault.attempts = Attempts::Nth(n)));
-            faults.push(with(&|fault| fault.attempts = Attempts::From(1)));
         }
-        Attempts::Nth(_) | Attempts::Every => {}
+        Attempts::Every => faults.push(with(&|fault| fault.attempts = Attempts::Nth(1))),
+        Attempts::Nth(_) => {}
     }
     faults
 }

@@ -163,12 +163,12 @@ pub(super) fn shorter(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + Send + '_
     let count = bytes.len();
     let halves = [bytes[..count / 2].to_vec(), bytes[count / 2..].to_vec()];
     let halves = halves.into_iter().filter(move |half| half.len() < count);
-    let plain = std::iter::once(vec![b'a'; count]);
+    let plain = std::iter::once(vec![b'x'; count]);
     let each = if count <= SHORT { count } else { 0 };
     let without = (0..each).map(|index| [&bytes[..index], &bytes[index + 1..]].concat());
     let plainer = (0..each).map(|index| {
         let mut bytes = bytes.to_vec();
-        bytes[index] = b'a';
+        bytes[index] = b'x';
         bytes
     });
     // Long ones are cut at their end as well, where a half was too much.

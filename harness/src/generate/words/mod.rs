@@ -134,13 +134,13 @@ fn truth(plan: &Plan) -> String {
 /// Which call meets a fault.
 fn place(fault: &Fault) -> String {
     let Some(call) = fault.on else {
-        return "to any call".to_owned();
+        return "at any call".to_owned();
     };
     if call != Call::Connect {
         return match fault.attempts {
-            Attempts::Every | Attempts::From(1) => format!("to every {call}"),
-            Attempts::Nth(1) => format!("to {call}"),
-            _ => format!("to a later {call}"),
+            Attempts::Every | Attempts::From(1) => format!("at every {call}"),
+            Attempts::Nth(1) => format!("at {call}"),
+            _ => format!("at a later {call}"),
         };
     }
     match fault.attempts {

@@ -58,6 +58,11 @@ pub(super) fn phrase(behaviour: &Behaviour, plan: &Plan, cursor: &mut u64) -> (R
                 format!("an answer with another {}", names.join(" and ")),
             );
         }
+        Content::Text(text)
+            if text.is_empty() && behaviour.status.is_none_or(|status| status < 300) =>
+        {
+            return (Rank::Lie, "an empty body".to_owned());
+        }
         Content::Text(_) | Content::Json(_) | Content::Bytes(_) | Content::Endless(_)
             if behaviour.status.is_none_or(|status| status < 300) =>
         {
@@ -159,12 +164,17 @@ fn stream(steps: &[Step], plan: &Plan, cursor: &mut u64) -> (Rank, String) {
                 "a replica that has lost frames".to_owned(),
             ),
             Step::Heartbeat(_) => (Rank::Manner, "heartbeats".to_owned()),
-            Step::Every { .. } | Step::Loop { .. } => (Rank::Manner, "repetitions".to_owned()),
+            Step::Every { step, .. } if matches!(**step, Step::Heartbeat(_)) => {
+                (Rank::Manner, "heartbeats without end".to_owned())
+            }
+            Step::Every { .. } => (Rank::Manner, "a stream without end".to_owned()),
+            Step::Loop { .. } => (Rank::Manner, "the same again and again".to_owned()),
             Step::Pause { .. } | Step::Trickle { .. } | Step::Until(_) => {
                 (Rank::Manner, "a stream that takes its time".to_owned())
             }
             Step::End(end) => match (end, exited) {
                 (End::Chunk, true) => (Rank::Nothing, String::new()),
+                (End::Hold, true) => (Rank::End, "a stream left open behind the exit".to_owned()),
                 (_, true) => (Rank::End, "a broken end behind the exit".to_owned()),
                 (end, false) => (Rank::End, self::end(*end).to_owned()),
             },

@@ -145,7 +145,12 @@ fn step(one: &Step) -> u64 {
             3 + code.map_or(0, |code| 1 + number(code.unsigned_abs())) + u64::from(signal.is_some())
         }
         Step::Error { code, oldest } => {
-            4 + code.len() as u64 + oldest.as_ref().map_or(0, |oldest| 3 + value(oldest))
+            let code = if code == "internal" {
+                0
+            } else {
+                4 + code.len() as u64
+            };
+            code + oldest.as_ref().map_or(0, |oldest| 3 + value(oldest))
         }
         Step::Pause { ms } => time(*ms),
         Step::Trickle {

@@ -120,7 +120,7 @@ fn dropped(fields: &Map<String, Value>) -> impl Iterator<Item = Map<String, Valu
             Value::Array(items) if !items.is_empty() => vec![Value::Array(Vec::new())],
             Value::Object(inner) if !inner.is_empty() => vec![Value::Object(Map::new())],
             Value::String(text) if name != "type" && !text.is_empty() => {
-                let plain = ["", "x"].map(str::to_owned).into_iter();
+                let plain = ["x", ""].map(str::to_owned).into_iter();
                 let shorter = super::super::detail::shorter(text.as_bytes());
                 let shorter = shorter.filter_map(|bytes| String::from_utf8(bytes).ok());
                 plain.chain(shorter).map(Value::from).collect()

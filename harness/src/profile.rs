@@ -26,7 +26,7 @@ impl Promises {
     #[must_use]
     pub fn connect_budget(&self) -> u32 {
         if self.can(Capability::ResumeStream) {
-            1 + self.profile.max_reconnects
+            self.profile.max_reconnects.saturating_add(1)
         } else {
             1
         }

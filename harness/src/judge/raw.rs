@@ -60,7 +60,7 @@ fn cursor(walk: &Walk<'_>, index: usize, exchange: &Exchange, findings: &mut Fin
 
 /// Only a refused connect may be repeated, and only as often as promised.
 fn retries(walk: &Walk<'_>, exchanges: &[&Exchange], findings: &mut Findings<'_>) {
-    let most = 1 + walk.promises.profile.max_reconnects as usize;
+    let most = (walk.promises.profile.max_reconnects as usize).saturating_add(1);
     for (at, pair) in exchanges.windows(2).enumerate() {
         let answer = Answer::of(pair[0], &walk.plan.truth, walk.observed.ended_us);
         let place = Place::Exchange(walk.connects[at + 1]);

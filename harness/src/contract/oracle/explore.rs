@@ -53,6 +53,9 @@ struct Explorer<'a> {
     known: BTreeMap<Key, Ways>,
 }
 
+/// The outcome of a way that is longer than the harness's deadline, or than what is followed.
+pub(super) const LATE: &str = "late";
+
 /// Connects that a way is followed for: each is a call deeper. A budget that progress renews could go on
 /// for as long as there are frames and faults.
 const MOST_CONNECTS: u32 = 150;
@@ -160,8 +163,10 @@ impl Explorer<'_> {
 
     /// From here on every way connects, with what follows known once.
     fn connect(&mut self, server: Simulation, state: State, attempt: u32) -> Ways {
-        if attempt > MOST_CONNECTS {
-            return end("none");
+        // Whether such a client is right cannot be seen by the deadline. (Its own deadline may come first.)
+        let in_time = attempt == 1 || self.is_in_time(server.now_ms) || self.is_late(&server);
+        if attempt > MOST_CONNECTS || !in_time {
+            return end(LATE);
         }
         let key = (
             attempt,
@@ -225,7 +230,9 @@ impl Explorer<'_> {
                 Phase::Idle if ending == Ending::Open => self.stuck(server.clone(), state, attempt),
                 Phase::Idle if self.acceptor.may_connect(&state) => {
                     let mut server = server.clone();
-                    server.now_ms += self.promises.profile.reconnect_delay_ms;
+                    server.now_ms = server
+                        .now_ms
+                        .saturating_add(self.promises.profile.reconnect_delay_ms);
                     self.connect(server, state, attempt + 1)
                 }
                 Phase::Idle => {
@@ -246,9 +253,10 @@ impl Explorer<'_> {
         let limit = self.promises.profile.silence_limit_ms;
         let timeout = self.plan.job.timeout_ms;
         if let Some(limit) = limit
+            && self.is_in_time(server.now_ms.saturating_add(limit))
             && timeout.is_none_or(|timeout| server.now_ms.saturating_add(limit) < timeout)
         {
-            server.now_ms += limit;
+            server.now_ms = server.now_ms.saturating_add(limit);
             let states = self.acceptor.over(state, Failure::Drop);
             let ways = states.into_iter().map(|state| {
                 if self.acceptor.may_connect(&state) {
@@ -319,6 +327,13 @@ impl Explorer<'_> {
 
     fn answer(&self, exchange: &Exchange, server: &Simulation) -> Answer {
         Answer::of(exchange, &self.plan.truth, server.look_us())
+    }
+
+    /// Whether what comes at this moment of an ideal client is surely seen by the harness's deadline. A real one
+    /// is slower: a fifth of the deadline is its.
+    fn is_in_time(&self, now_ms: u64) -> bool {
+        let deadline_ms = super::deadline_ms(self.plan, self.promises);
+        now_ms <= deadline_ms - deadline_ms / 5
     }
 
     /// Whether the deadline ends a call that stands still.

@@ -136,7 +136,11 @@ pub fn unreachable(plan: &Plan, promises: &Promises) -> Vec<usize> {
     if !explore::can_follow(plan.op) {
         return Vec::new();
     }
-    faults(plan, &explore::ways(plan, promises))
+    never_met(plan, &explore::ways(plan, promises))
+}
+
+fn never_met(plan: &Plan, ways: &Ways) -> Vec<usize> {
+    faults(plan, ways)
         .into_iter()
         .filter(|fault| fault.reach == Reach::Never)
         .map(|fault| fault.number)
@@ -148,7 +152,19 @@ pub fn unreachable(plan: &Plan, promises: &Promises) -> Vec<usize> {
 /// # Errors
 /// Which fault, and what the client promises.
 pub(super) fn within_reach(plan: &Plan, promises: &Promises) -> Result<(), String> {
-    let missed = unreachable(plan, promises);
+    if !explore::can_follow(plan.op) {
+        return Ok(());
+    }
+    let ways = explore::ways(plan, promises);
+    if ways.outcomes.iter().any(|outcome| outcome == explore::LATE) {
+        return Err(format!(
+            "its retries may last longer than the case, {} ms: it promises max-reconnects = {}, reconnect-delay-ms = {}",
+            deadline_ms(plan, promises),
+            promises.profile.max_reconnects,
+            promises.profile.reconnect_delay_ms
+        ));
+    }
+    let missed = never_met(plan, &ways);
     if missed.is_empty() {
         return Ok(());
     }

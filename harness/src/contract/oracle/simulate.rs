@@ -58,7 +58,7 @@ impl Simulation {
 
     /// Where an open exchange is looked at, for what has surely arrived.
     pub(crate) const fn look_us(&self) -> u64 {
-        self.now_ms * 1000 + LOOK_US
+        self.now_ms.saturating_mul(1000).saturating_add(LOOK_US)
     }
 
     /// Makes a call.
@@ -71,7 +71,7 @@ impl Simulation {
             return Came::Unseen(fault);
         }
         let request = self.request(call, after, body);
-        let head_us = self.now_ms * 1000;
+        let head_us = self.now_ms.saturating_mul(1000);
         let arrival = self
             .session
             .arrive(&request, ConnectionUse::Fresh, self.now_ms);
@@ -102,7 +102,7 @@ impl Simulation {
             self.play(act, &mut exchange);
         }
         self.session.ended(&arrival);
-        exchange.last_sent_us = Some(self.now_ms * 1000);
+        exchange.last_sent_us = Some(self.now_ms.saturating_mul(1000));
         Came::Exchange(Box::new(exchange))
     }
 

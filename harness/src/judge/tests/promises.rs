@@ -129,3 +129,73 @@ fn what_no_right_client_meets_is_unreachable() {
     let trial = Trial::of(&text);
     assert_eq!(oracle::unreachable(&trial.plan, &trial.promises), [2]);
 }
+
+/// Every stream ends without an exit.
+const ENDLESS_DROPS: &str = r#"
+title = "t"
+op = "follow"
+deadline = "10s"
+[process]
+output = [{ stdout = "one\n" }]
+[[fault]]
+on = "connect"
+attempt = "every"
+stream = [{ end = "chunk" }]
+"#;
+
+#[test]
+fn any_number_of_reconnects_and_any_time_can_be_promised() {
+    let suite = crate::suite::Suite::load(&[crate::suite::embedded()]).unwrap();
+    for entry in suite.iter() {
+        let plan = entry.scenario.plan(0, 1);
+        let mut promises = oracle::default_promises(&plan);
+        let profile = &mut promises.profile;
+        profile.max_reconnects = u32::MAX;
+        profile.cleanup_timeout_ms = u64::MAX;
+        profile.silence_limit_ms = Some(u64::MAX);
+        profile.max_line_bytes = u64::MAX;
+        for delay_ms in [0, 1, u64::MAX] {
+            promises.profile.reconnect_delay_ms = delay_ms;
+            if applicable(&plan, &promises).is_ok() {
+                assert!(!oracle::expected(&plan, &promises).outcomes.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn retries_that_may_outlast_the_case_are_not_judged_by_it() {
+    let with = |text: &str, reconnects: u32, delay_ms: u64| {
+        let trial = Trial::of(text).promising(|promises| {
+            promises.profile.max_reconnects = reconnects;
+            promises.profile.reconnect_delay_ms = delay_ms;
+        });
+        applicable(&trial.plan, &trial.promises)
+    };
+    // 30 waits of 250 ms are 7.5 s of 10; 40 are all of it.
+    assert_eq!(with(ENDLESS_DROPS, 30, 250), Ok(()));
+    assert_eq!(
+        with(ENDLESS_DROPS, 40, 250),
+        Err(
+            "its retries may last longer than the case, 10000 ms: it promises max-reconnects = 40, reconnect-delay-ms = 250"
+                .to_owned()
+        )
+    );
+    assert!(
+        with(ENDLESS_DROPS, u32::MAX, 0).is_err(),
+        "no stack is so deep"
+    );
+    // One drop is one wait, however many are promised.
+    assert_eq!(with(DROPPED, u32::MAX, 250), Ok(()));
+    assert!(with(DROPPED, 3, 86_400_000).is_err());
+}
+
+#[test]
+fn a_silence_limit_beyond_the_deadline_ends_nothing() {
+    let text = "title = \"t\"\nop = \"follow\"\ndeadline = \"10s\"\n[process]\noutput = [{ stdout = \"one\\n\" }]\n[[fault]]\non = \"connect\"\nattempt = \"every\"\nstream = [{ end = \"hold\" }]\n";
+    let trial = Trial::of(text).promising(|promises| {
+        promises.profile.silence_limit_ms = Some(15_000);
+    });
+    let expected = oracle::expected(&trial.plan, &trial.promises);
+    assert_eq!(expected.outcomes, ["none"]);
+}

@@ -33,8 +33,8 @@ fn hello_tells_who_and_what() {
 fn a_hello_is_held_to_what_a_manifest_may_promise() {
     for (profile, told) in [
         (
-            r#""max-reconnects":4000000000"#,
-            "`max-reconnects` is 4000000000; it is a whole number from 0 to 100",
+            r#""cleanup-timeout-ms":0"#,
+            "`cleanup-timeout-ms` is 0; it is a whole number from 1 on",
         ),
         (
             r#""reconnect-delay-ms":18446744073709551615"#,

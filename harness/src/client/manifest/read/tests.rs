@@ -100,7 +100,7 @@ capabilities = ["follow", "canccel", 3]
 max-reconnect = 3
 output = "txt"
 cleanup-timeout-ms = -1
-max-reconnects = 4000000000
+max-reconnects = 4294967296
 honours-retry-after = "yes"
 retry-statuses = ["404"]
 [errors]
@@ -123,8 +123,8 @@ retry-statuses = ["404"]
             "4:38 this is a whole number | expected a text",
             "6:1 a profile has no key `max-reconnect` | did you mean `max-reconnects`?",
             "7:10 `txt` is no `output` | did you mean `text`?",
-            "8:22 this number is out of range | a whole number from 1 to 86400000",
-            "9:18 this number is out of range | a whole number from 0 to 100",
+            "8:22 this number is out of range | a whole number from 1 on",
+            "9:18 this number is out of range | a whole number from 0 to 4294967295",
             "10:23 this is a text | expected true or false",
             "11:19 a connect that is answered `404` is not tried again by a right client | \"5xx\", a status from 500 to 599, or one of 408, 425, 429",
             "13:1 this is no regular expression | unclosed group",

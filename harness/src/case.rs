@@ -2,12 +2,12 @@
 //! A case is complete: it can be judged and told again without a network.
 
 use crate::{
-    contract::Level,
+    contract::{Level, requirement},
     judge::{Check, CheckStatus, Verdict},
     observed::Observed,
 };
 use fake_server::{script::model::Plan, wirelog::WireLog};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One planned trial and what became of it.
@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// What one trial brought.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// What crossed the wire.
     pub log: WireLog,
@@ -31,6 +31,32 @@ pub struct Trial {
 }
 
 impl Case {
+    /// A case that was not played, with the same status for all it asks.
+    #[must_use]
+    pub fn unplayed(plan: Arc<Plan>, status: CheckStatus, reason: &str) -> Self {
+        let checks = plan
+            .requirements
+            .iter()
+            .map(|id| Check {
+                requirement: id.clone(),
+                level: requirement(id).map_or(Level::Must, |known| known.level),
+                status,
+                reason: reason.to_owned(),
+            })
+            .collect();
+        let verdict = Verdict {
+            checks,
+            violations: Vec::new(),
+            notes: Vec::new(),
+            expected: Vec::new(),
+        };
+        Self {
+            plan,
+            trial: None,
+            verdict,
+        }
+    }
+
     /// `area/name`, with `[key=value]` for an instance of a matrix.
     #[must_use]
     pub fn id(&self) -> &str {

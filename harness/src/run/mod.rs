@@ -1,12 +1,13 @@
 //! A run: many trials side by side, judged, in a fixed order, told to a sink.
 //!
 //! [`run`] gives out plans and gathers results; [`drawn`] does so with plans that are made on the way; `trial` plays
-//! one; `memory` plays them without sockets; `delivery` knows what the client has handed over. Everything decided
-//! here is decided in `Desk`, which does no IO.
+//! one; `memory` plays them without sockets; `pace` lets them begin; `delivery` knows what the client has handed over.
+//! Everything decided here is decided in `Desk`, which does no IO.
 
 mod delivery;
 mod drawn;
 mod memory;
+mod pace;
 mod single;
 mod trial;
 
@@ -22,7 +23,12 @@ use crate::{
     standing::{KnownFailures, Standing},
     summary::{Judged, RunInfo, Stopped, Summary},
 };
-use fake_server::{net::Transport, script::model::Plan};
+use fake_server::{
+    net::Transport,
+    script::model::{Fault, Plan},
+    wire::Call,
+};
+use pace::Pace;
 use std::{
     collections::VecDeque,
     future::Future,
@@ -92,10 +98,10 @@ pub async fn run(
     };
     let mut kept: VecDeque<(usize, Kept)> = VecDeque::new();
     let mut interrupted = pin!(interrupted);
-    let is_program = !matches!(**client, Client::Reference(_));
-    // Company makes a program late. Where its clock matters it gets little of it, in the second round.
+    // Company makes a client late. Where its clock matters it gets little of it, in the second round. In memory clocks
+    // stand still while anybody is busy.
     let (mut later, mut due): (Vec<usize>, Vec<usize>) = (0..plans.len())
-        .partition(|&index| is_program && settings.jobs > FEW && is_timed(&plans[index]));
+        .partition(|&index| !settings.in_memory && settings.jobs > FEW && is_timed(&plans[index]));
     let mut unmet: Vec<usize> = Vec::new();
     let mut stopped = None;
     for jobs in rounds(settings.jobs) {
@@ -195,9 +201,13 @@ fn rounds(jobs: usize) -> impl Iterator<Item = usize> {
         .map(|(_, now)| now)
 }
 
-/// Whether the case asks how the client deals with time: a deadline or a cancel of its own.
+/// Whether the case asks how the client deals with time: a deadline or a cancel of its own, or a clean-up that goes
+/// wrong, for that has a deadline too.
 fn is_timed(plan: &Plan) -> bool {
-    plan.job.timeout_ms.is_some() || plan.job.cancel.is_some()
+    let disturbs_cleanup = |fault: &Fault| fault.on == Some(Call::DeleteProcess);
+    plan.job.timeout_ms.is_some()
+        || plan.job.cancel.is_some()
+        || plan.faults.iter().any(disturbs_cleanup)
 }
 
 /// Whether the client's program ended while it had this case.
@@ -269,14 +279,16 @@ fn start(
     if settings.in_memory {
         memory::spawn(workers, work, client, settings, &tx);
     } else {
+        let pace = Arc::new(Pace::new(FEW));
         let jobs = match &work.plans {
             Plans::Listed(plans) => jobs.min(plans.len()),
             Plans::Drawn(_) => jobs,
         };
         for _ in 0..jobs {
             let (work, client, tx) = (Arc::clone(work), Arc::clone(client), tx.clone());
+            let pace = Arc::clone(&pace);
             let settings = settings.clone();
-            workers.spawn(async move { over_sockets(&work, &client, &settings, &tx).await });
+            workers.spawn(async move { over_sockets(&work, &pace, &client, &settings, &tx).await });
         }
     }
     messages
@@ -284,12 +296,17 @@ fn start(
 
 async fn over_sockets(
     work: &Work,
+    pace: &Pace,
     client: &Arc<Client>,
     settings: &Settings,
     tx: &mpsc::UnboundedSender<Message>,
 ) {
     let multiplier = settings.timeout_multiplier;
-    while let Some((index, plan)) = work.take() {
+    loop {
+        let _playing = pace.turn().await;
+        let Some((index, plan)) = work.take() else {
+            return;
+        };
         let number = settings.first_trial + index;
         // A receiver that is gone has stopped the run.
         let _ = tx.send(Message::Started(index));
@@ -312,7 +329,7 @@ async fn over_sockets(
 fn broken(plan: Arc<Plan>, how: &str) -> Ran {
     let reason = format!("the harness broke while this case was played: {how}");
     Ran {
-        case: trial::unrun(plan, CheckStatus::HarnessError, &reason),
+        case: Case::unplayed(plan, CheckStatus::HarnessError, &reason),
         took: Duration::ZERO,
         kept: None,
     }

@@ -8,8 +8,8 @@ use crate::{
         Answer, Client,
         job::{JobRequest, Live},
     },
-    contract::{self, Level, oracle::Expected},
-    judge::{Check, CheckStatus, Verdict, judge},
+    contract::{self, oracle::Expected},
+    judge::{CheckStatus, judge},
     observed::{Observed, Reply},
 };
 use fake_server::{
@@ -72,7 +72,7 @@ pub(super) async fn trial(
     let began = Instant::now();
     let promises = client.promises();
     if let Err(reason) = contract::applicable(&plan, promises) {
-        let case = unrun(plan, CheckStatus::NotApplicable, &reason);
+        let case = Case::unplayed(plan, CheckStatus::NotApplicable, &reason);
         return Ran {
             case,
             took: Duration::ZERO,
@@ -86,7 +86,7 @@ pub(super) async fn trial(
         Ok(server) => server,
         Err(error) => {
             let reason = format!("the fake server could not start: {error}");
-            let case = unrun(plan, CheckStatus::HarnessError, &reason);
+            let case = Case::unplayed(plan, CheckStatus::HarnessError, &reason);
             return Ran {
                 case,
                 took: began.elapsed(),
@@ -299,31 +299,6 @@ impl Heard<'_> {
                 self.events.push(event);
             }
         }
-    }
-}
-
-/// A case that was not run, with the same status for all it asks.
-pub(super) fn unrun(plan: Arc<Plan>, status: CheckStatus, reason: &str) -> Case {
-    let checks = plan
-        .requirements
-        .iter()
-        .map(|id| Check {
-            requirement: id.clone(),
-            level: contract::requirement(id).map_or(Level::Must, |known| known.level),
-            status,
-            reason: reason.to_owned(),
-        })
-        .collect();
-    let verdict = Verdict {
-        checks,
-        violations: Vec::new(),
-        notes: Vec::new(),
-        expected: Vec::new(),
-    };
-    Case {
-        plan,
-        trial: None,
-        verdict,
     }
 }
 

@@ -19,6 +19,7 @@ pub mod profile;
 pub mod report;
 #[cfg(feature = "run")]
 pub mod run;
+pub mod saved;
 pub mod select;
 pub mod stability;
 pub mod standing;

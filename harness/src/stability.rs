@@ -3,11 +3,7 @@
 //! [`Stability`] takes the results of one run after the other over the same plans. Of each case it keeps the texts of
 //! the first trial and a fingerprint of every variant, so that fifty repeats need the memory of one.
 
-use crate::{
-    case::Case,
-    judge::{CheckStatus, Verdict},
-    summary::Judged,
-};
+use crate::{case::Case, judge::Verdict, summary::Judged};
 use fake_server::wirelog::canonical;
 use serde::Serialize;
 use similar::TextDiff;
@@ -138,13 +134,15 @@ impl Stability {
             match self.cases.get_mut(one.case.id()) {
                 Some(known) => {
                     // The reasons are for people: where they hold times they differ, and mean the same.
-                    known.verdict.add(verdict, self.runs, || reasons(&one.case));
+                    known
+                        .verdict
+                        .add(verdict, self.runs, || one.case.verdict.told());
                     known.wire.add(wire.clone(), self.runs, || wire);
                 }
                 None => {
                     let known = Repeated {
                         applies: one.case.trial.is_some(),
-                        verdict: Variants::new(&verdict, reasons(&one.case)),
+                        verdict: Variants::new(&verdict, one.case.verdict.told()),
                         wire: Variants::new(&wire, wire.clone()),
                     };
                     self.order.push(one.case.id().to_owned());
@@ -251,39 +249,9 @@ fn statuses(verdict: &Verdict) -> String {
     let mut text = String::new();
     for check in &verdict.checks {
         // Writing to a String cannot fail, here and below.
-        let _ = writeln!(text, "{}  {}", word(check.status), check.requirement);
+        let _ = writeln!(text, "{}  {}", check.status.word(), check.requirement);
     }
     text
-}
-
-/// The same with what was wrong, for people.
-fn reasons(case: &Case) -> String {
-    let mut text = String::new();
-    for check in &case.verdict.checks {
-        let _ = write!(text, "{}  {}", word(check.status), check.requirement);
-        let _ = match check.reason.as_str() {
-            "" => writeln!(text),
-            reason => writeln!(text, ": {reason}"),
-        };
-        for violation in &case.verdict.violations {
-            if violation.requirement == check.requirement {
-                let _ = writeln!(text, "      expected  {}", violation.expected);
-                let _ = writeln!(text, "      seen      {}", violation.seen);
-            }
-        }
-    }
-    text
-}
-
-const fn word(status: CheckStatus) -> &'static str {
-    match status {
-        CheckStatus::Pass => "pass",
-        CheckStatus::Fail => "FAIL",
-        CheckStatus::NotApplicable => "not applicable",
-        CheckStatus::NotExercised => "NOT EXERCISED",
-        CheckStatus::AdapterError => "ADAPTER ERROR",
-        CheckStatus::HarnessError => "HARNESS ERROR",
-    }
 }
 
 /// The canonical wire log; empty where nothing was played.

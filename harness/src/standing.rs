@@ -7,7 +7,7 @@ use crate::{
     judge::CheckStatus,
     select::{self, Pattern},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A failure that a client's manifest admits, with its cases found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,13 @@ impl KnownFailures {
             .map(|entry| find_one(entry, ids, requirements))
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+
+    /// The entries that mean this case, in the manifest's order.
+    #[must_use]
+    pub fn entries_of(&self, id: &str) -> Vec<KnownFailure> {
+        let mine = self.0.iter().filter(|known| known.cases.matches(id));
+        mine.map(|known| known.entry.clone()).collect()
     }
 
     /// Where a case stands.
@@ -160,7 +167,7 @@ fn key(entry: &KnownFailure) -> String {
 }
 
 /// Where a case stands in the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "standing")]
 pub enum Standing {
     /// Everything held.

@@ -7,7 +7,7 @@ use crate::{
     judge::CheckStatus,
     standing::Standing,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// What is said about a run before its first case.
@@ -36,7 +36,7 @@ pub struct RunInfo {
 }
 
 /// Who is judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientInfo {
     /// Name.
     pub name: String,

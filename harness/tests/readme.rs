@@ -31,6 +31,16 @@ const ENDS: &[(&str, i32, &str)] = &[
     ),
     ("cargo run -- run --client clients/curl/client.toml", 0, ""),
     (
+        "cargo run -- run --in-memory --save target/trials",
+        0,
+        " passed",
+    ),
+    (
+        "cargo run -- judge target/trials",
+        0,
+        "every verdict is the one that was saved",
+    ),
+    (
         "cargo run -- run --client clients/python-follow/client.toml --verify-stability 2 \"stream/*\"",
         0,
         "2 repeats each",

@@ -43,6 +43,8 @@ Exit codes:
 pub(super) enum Verb {
     /// Judge a client (the default)
     Run(RunArgs),
+    /// Judge saved trials again, without a network
+    Judge(JudgeArgs),
     /// List scenarios, one a line, the id first
     List(ListArgs),
     /// Explain a scenario, a requirement or an area
@@ -95,6 +97,9 @@ pub(super) struct RunArgs {
     /// Repeat every case N times more and report any change of a verdict or of the wire log
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(super) verify_stability: Option<u16>,
+    /// Save each trial in a file of this folder; `judge` judges them again
+    #[arg(long, value_name = "DIR")]
+    pub(super) save: Option<PathBuf>,
     /// Stop at the first failure
     #[arg(long)]
     pub(super) fail_fast: bool,
@@ -112,6 +117,27 @@ pub(super) struct RunArgs {
     pub(super) in_memory: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance run --client my/client.toml --save trials    play, judge, save
+  createos-conformance judge trials                                 judge again
+  createos-conformance judge trials/stream/*.json -v                some, told in full
+
+Exits as the run did (0, 1 or 3); 1, too, if a verdict is not the one that was saved,
+and 2 if a file can't be judged.")]
+pub(super) struct JudgeArgs {
+    /// Files that `run --save` wrote, or folders of them
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Name every case, tell every story in full
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+    /// Write JSON lines as `run --json` does, then one about what changed
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]

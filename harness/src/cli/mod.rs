@@ -8,10 +8,12 @@ mod check;
 mod coverage;
 mod files;
 mod fuzz;
+mod judge;
 mod list;
 mod output;
 mod progress;
 mod run;
+mod save;
 mod setup;
 mod show;
 mod smoke;
@@ -45,6 +47,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match &cli.verb {
         Verb::Run(args) => run::run(args),
+        Verb::Judge(args) => judge::judge(args),
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),
         Verb::Coverage(args) => coverage::coverage(args),

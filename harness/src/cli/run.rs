@@ -8,6 +8,7 @@ use super::{
     files, interrupted, or_interrupted,
     output::{complain, page, say},
     progress::Progress,
+    save::{Saver, own_secrets},
     smoke,
 };
 use crate::{
@@ -25,6 +26,7 @@ use crate::{
         text::{harmless, pad},
     },
     run::{DEFAULT_JOBS, Settings},
+    saved::Keeper,
     select::{Pattern, select, suggest},
     stability::Stability,
     standing::{KnownFailures, Standing},
@@ -104,7 +106,16 @@ async fn judged(
         in_memory: args.in_memory,
         first_trial: 0,
     };
+    let saver = match &args.save {
+        Some(folder) => {
+            let promises = client.promises().clone();
+            let keeper = Keeper::new(&info, promises, known.clone(), own_secrets());
+            Some(Saver::new(folder, keeper)?)
+        }
+        None => None,
+    };
     let mut sinks = Sinks {
+        saver,
         progress: Progress::new(1 + repeats as u64),
         unmet: BTreeSet::new(),
         json: args
@@ -129,8 +140,9 @@ async fn judged(
         sinks.tell_again(&judged, &mut stability);
         stability.add(&judged);
     }
-    // The lines are those of the first run.
+    // The lines and the files are those of the first run.
     sinks.json = None;
+    let saver = sinks.saver.take();
     for _ in 0..repeats {
         if stopped.is_some() {
             break;
@@ -181,6 +193,7 @@ async fn judged(
     if let Some(client) = Arc::into_inner(client) {
         client.shutdown().await;
     }
+    saver.map_or(Ok(()), Saver::end)?;
     Ok(exit)
 }
 
@@ -250,6 +263,7 @@ pub(super) fn tell_notes(notes: &[String]) {
 
 /// Who listens to a run.
 struct Sinks<W> {
+    saver: Option<Saver>,
     progress: Progress,
     /// Cases that were not exercised at first.
     unmet: BTreeSet<String>,
@@ -275,6 +289,9 @@ impl<W> Sinks<W> {
 impl<W: FnMut(&str)> Sink for Sinks<W> {
     fn event(&mut self, event: &RunEvent) {
         self.progress.event(event);
+        if let Some(saver) = &mut self.saver {
+            saver.event(event);
+        }
         if let RunEvent::CaseFinished { judged, .. } = event
             && judged.standing == Standing::NotExercised
         {

@@ -2,6 +2,7 @@
 
 use crate::contract::Level;
 use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
 
 /// The result of judging one trial: a check a requirement, and every violation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,6 +16,34 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// What a right client would have done, in words, step by step (for the story).
     pub expected: Vec<String>,
+}
+
+impl Verdict {
+    /// All of it that people read, in lines, to be compared.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let mut text = String::new();
+        for check in &self.checks {
+            // Writing to a String cannot fail, here and below.
+            let _ = write!(text, "{}  {}", check.status.word(), check.requirement);
+            let _ = match check.reason.as_str() {
+                "" => writeln!(text),
+                reason => writeln!(text, ": {reason}"),
+            };
+        }
+        for violation in &self.violations {
+            let _ = writeln!(text, "broken    {}", violation.requirement);
+            let _ = writeln!(text, "  expected  {}", violation.expected);
+            let _ = writeln!(text, "  seen      {}", violation.seen);
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "note  {note}");
+        }
+        for step in &self.expected {
+            let _ = writeln!(text, "a right client  {step}");
+        }
+        text
+    }
 }
 
 /// One requirement in one trial.
@@ -46,6 +75,21 @@ pub enum CheckStatus {
     AdapterError,
     /// The harness failed.
     HarnessError,
+}
+
+impl CheckStatus {
+    /// Its name among others, what is wrong in capitals.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "FAIL",
+            Self::NotApplicable => "not applicable",
+            Self::NotExercised => "NOT EXERCISED",
+            Self::AdapterError => "ADAPTER ERROR",
+            Self::HarnessError => "HARNESS ERROR",
+        }
+    }
 }
 
 /// One thing that was wrong.

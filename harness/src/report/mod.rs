@@ -3,6 +3,7 @@
 //! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
 //! [`timeline`]. `json` is for machines, [`stability`] for repeats. `text` measures and wraps, `redact` keeps secrets out.
 
+pub mod again;
 #[cfg(feature = "run")]
 pub mod audit;
 pub mod console;

@@ -7,7 +7,7 @@ pub use read::ManifestError;
 use super::errors::Patterns;
 use crate::profile::{BudgetRenewal, OutputForm, Profile, Promises};
 use fake_server::wire::{Op, call::Capability};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, ops::RangeInclusive, path::PathBuf};
 
 /// A client manifest, checked.
@@ -78,7 +78,7 @@ pub enum Meaning {
 }
 
 /// An entry of `[known-failures]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownFailure {
     /// Scenario id or pattern.
     pub pattern: String,

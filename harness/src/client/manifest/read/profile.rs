@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
 
 impl ProfileKeys {
     /// What a hello must not promise, in words. A manifest is held to the same, with places.
-    pub(in crate::client) fn mistake(&self) -> Option<String> {
+    pub(crate) fn mistake(&self) -> Option<String> {
         let out_of_range = |key: &str, said: Option<u64>, range: RangeInclusive<i64>| {
             let said = said?;
             let fits = i64::try_from(said).is_ok_and(|said| range.contains(&said));

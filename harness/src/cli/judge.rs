@@ -3,6 +3,7 @@
 use super::{
     Failure,
     args::JudgeArgs,
+    called,
     output::{complain, page, say},
 };
 use crate::{
@@ -102,7 +103,7 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
 
 /// The report of one run, as `run` would write it.
 fn show(run: &Run, args: &JudgeArgs) -> Exit {
-    let info = run.about.info(run.judged.len());
+    let info = run.about.info(run.judged.len(), called::program());
     // Nobody was waited for.
     let summary = Summary::new(&run.judged, &info, None, 0);
     if args.json {

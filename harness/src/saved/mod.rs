@@ -100,9 +100,9 @@ impl Transport {
 }
 
 impl About {
-    /// What is said about these trials when they are judged again, by this suite.
+    /// What is said about these trials when they are judged again, by this suite. `program` are the words that call it.
     #[must_use]
-    pub fn info(&self, cases: usize) -> RunInfo {
+    pub fn info(&self, cases: usize, program: Vec<String>) -> RunInfo {
         RunInfo {
             suite: env!("CARGO_PKG_VERSION").to_owned(),
             client: self.client.clone(),
@@ -110,6 +110,7 @@ impl About {
             strict: self.strict,
             transport: self.transport.name(),
             cases,
+            program,
             replay_arguments: self.replay_arguments.clone(),
             files: self.files.clone(),
         }

@@ -22,7 +22,7 @@ pub async fn play(number: usize, plan: Arc<Plan>, client: &Arc<Client>, multipli
     match task.join_next().await {
         Some(Ok(case)) => case,
         Some(Err(error)) => super::broken(plan, &error.to_string()).case,
-        None => trial::unrun(plan, CheckStatus::HarnessError, "it was not played"),
+        None => Case::unplayed(plan, CheckStatus::HarnessError, "it was not played"),
     }
 }
 

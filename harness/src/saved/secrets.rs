@@ -82,16 +82,22 @@ pub(super) fn leave_out(
 
 /// Whether anything was left out.
 fn walk(value: &mut Value, secrets: &[&MachineSecret]) -> bool {
+    let mut any = false;
     match value {
-        Value::String(text) => hidden(text, secrets),
-        Value::Array(values) => values
-            .iter_mut()
-            .fold(false, |any, value| walk(value, secrets) || any),
-        Value::Object(fields) => fields
-            .values_mut()
-            .fold(false, |any, value| walk(value, secrets) || any),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => any = hidden(text, secrets),
+        Value::Array(values) => {
+            for value in values {
+                any |= walk(value, secrets);
+            }
+        }
+        Value::Object(fields) => {
+            for value in fields.values_mut() {
+                any |= walk(value, secrets);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+    any
 }
 
 /// Hides secrets in a text, or in the bytes that it stands for.

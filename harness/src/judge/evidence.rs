@@ -16,7 +16,7 @@ pub(super) use sights::Shown;
 
 use super::{Place, Violation};
 use crate::{
-    contract::{Level, area_of},
+    contract::{self, Level, area_of},
     observed::Reply,
 };
 use rules::Beside;
@@ -81,11 +81,11 @@ pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
         }
         match obstacle(way.beside, shown) {
             None => return Evidence::Seen,
-            Some(why) => stopped = stopped.or(Some(why)),
+            found => stopped = stopped.or(found),
         }
     }
-    if let Some(why) = stopped {
-        return Evidence::Missing(why);
+    if let Some((why, level)) = stopped {
+        return because_of(level, requirement, why);
     }
     let wanted = ways
         .first()
@@ -95,10 +95,11 @@ pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
         shown.violations.iter().find(musts)
     });
     match breach {
-        Some(breach) => Evidence::Missing(format!(
-            "the client broke {} before it came to {wanted}",
-            breach.requirement
-        )),
+        Some(breach) => {
+            let broke = &breach.requirement;
+            let why = format!("the client broke {broke} before it came to {wanted}");
+            because_of(breach.level, requirement, why)
+        }
         None if ways.iter().any(|way| way.shows.settles_itself(shown)) => Evidence::Missing(
             format!("the client ended without {wanted}: what it says of the connection is not so"),
         ),
@@ -108,8 +109,19 @@ pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
     }
 }
 
-/// What stands in the way of taking what was seen for evidence.
-fn obstacle(beside: Beside, shown: &Shown<'_>) -> Option<String> {
+/// A breach that fails nothing must not fail a run by what it leaves unseen, as far as that fails nothing either: a
+/// `should` beside a broken `should` is no pass, and no hole in the run. A must that was not seen is one, whatever hid it.
+fn because_of(breach: Level, requirement: &str, why: String) -> Evidence {
+    let level = contract::requirement(requirement).map_or(Level::Must, |known| known.level);
+    if breach < Level::Must && level < Level::Must {
+        Evidence::RuledOut(why)
+    } else {
+        Evidence::Missing(why)
+    }
+}
+
+/// What stands in the way of taking what was seen for evidence, and how binding the rule is that was broken there.
+fn obstacle(beside: Beside, shown: &Shown<'_>) -> Option<(String, Level)> {
     let counts = |violation: &&Violation| match beside {
         Beside::Anything => false,
         Beside::RightRequests => {
@@ -117,14 +129,27 @@ fn obstacle(beside: Beside, shown: &Shown<'_>) -> Option<String> {
         }
         Beside::NoBreach => parts(violation),
     };
-    if let Some(breach) = shown.violations.iter().find(counts) {
-        return Some(format!(
-            "the client broke {} before this could be seen",
-            breach.requirement
-        ));
+    // The gravest one, of those the first.
+    let breach = shown
+        .violations
+        .iter()
+        .filter(counts)
+        .reduce(|first, next| {
+            if next.level > first.level {
+                next
+            } else {
+                first
+            }
+        });
+    if let Some(breach) = breach {
+        let broke = &breach.requirement;
+        let why = format!("the client broke {broke} before this could be seen");
+        return Some((why, breach.level));
     }
     let silent = shown.walk.observed.reply == Reply::Silent
         && shown.violations.iter().any(|one| one.level == Level::Must);
-    (beside == Beside::NoBreach && silent)
-        .then(|| "the client gave no answer by the deadline".to_owned())
+    (beside == Beside::NoBreach && silent).then(|| {
+        let why = "the client gave no answer by the deadline".to_owned();
+        (why, Level::Must)
+    })
 }

@@ -370,3 +370,20 @@ fn a_breach_told_under_one_rule_is_no_pass_of_its_sibling() {
     is(&hasty, "stream/retry-after", CheckStatus::Fail);
     is(&hasty, "stream/retry-delay", CheckStatus::NotExercised);
 }
+
+#[test]
+fn what_fails_nothing_hides_no_should() {
+    // A hang-up is a `may`: a must that it hides is a hole in the run, a `should` is not.
+    let verdict = Trial::of(DROPPED)
+        .about(&["data/exact", "cleanup/not-on-success"])
+        .connect(0)
+        .but(leaves(1_000))
+        .connect(2)
+        .exited(0, "one\ntwo\nthree\n");
+    is(&verdict, "data/exact", CheckStatus::NotExercised);
+    is(
+        &verdict,
+        "cleanup/not-on-success",
+        CheckStatus::NotApplicable,
+    );
+}

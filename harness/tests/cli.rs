@@ -284,3 +284,49 @@ fn an_interrupt_before_the_first_case_leaves_nothing_behind() {
         }
     }
 }
+
+#[test]
+fn a_sweep_of_what_has_no_stream_is_wrong_usage() {
+    let (code, _, err) = ran(&["sweep", "stream/gzip-unasked", "--in-memory"]);
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("can't be swept: connect 1 is left out"),
+        "{err}"
+    );
+    let (code, _, err) = ran(&["sweep", "stream/healthy-folow", "--in-memory"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("stream/healthy-follow"), "{err}");
+}
+
+#[test]
+fn a_sweep_of_what_does_not_pass_unbroken_ends_as_the_case_does() {
+    let words = ["sweep", "stream/drop-and-resume", "--in-memory", "--wrong"];
+    let (code, out, err) = ran(&[&words[..], &["break-is-fatal"]].concat());
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("does not pass unbroken"), "{err}");
+    assert!(out.contains(" run --wrong break-is-fatal"), "{out}");
+}
+
+#[test]
+fn one_cut_is_played_by_its_name() {
+    let words = ["sweep", "stream/healthy-follow", "--in-memory", "--cut"];
+    let (code, out, err) = ran(&[&words[..], &["1:fin@117/bytes", "--json"]].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let object: serde_json::Value = serde_json::from_str(&out).expect("one object");
+    assert_eq!(object["all"]["cuts"], 1);
+    assert_eq!(object["all"]["same"], 1);
+    let (code, _, err) = ran(&[&words[..], &["1:fin@9000"]].concat());
+    assert_eq!(code, 2);
+    assert!(err.contains("has no cut `1:fin@9000`"), "{err}");
+    let (code, _, err) = ran(&[&words[..], &["fin at 3"]].concat());
+    assert_eq!(code, 2);
+    assert!(err.contains("as in `1:fin@117`"), "{err}");
+}
+
+#[test]
+fn a_sweep_that_would_never_end_is_refused() {
+    let words = ["sweep", "stream/healthy-follow", "--in-memory"];
+    let (code, _, err) = ran(&[&words[..], &["--most", "100"]].concat());
+    assert_eq!(code, 2);
+    assert!(err.contains("--at edges"), "{err}");
+}

@@ -49,6 +49,11 @@ const ENDS: &[(&str, i32, &str)] = &[
     ("cargo run -- fuzz --seed 17 --cases 300", 0, "300 cases: "),
     ("cargo run -- list", 0, "stream/healthy-follow"),
     (
+        "cargo run -- sweep stream/healthy-follow --client clients/python-follow/client.toml --at edges",
+        0,
+        " 0 failed",
+    ),
+    (
         "cargo run -- show stream/retry-budget",
         0,
         "Without progress",

@@ -1,6 +1,9 @@
 //! The command line as it is typed.
 
-use crate::generate::Profile;
+use crate::generate::{
+    Profile,
+    sweep::{By, Cut, Shape},
+};
 use clap::{Args, Parser, Subcommand};
 use std::{path::PathBuf, time::Duration};
 
@@ -45,6 +48,8 @@ pub(super) enum Verb {
     Run(RunArgs),
     /// Judge saved trials again, without a network
     Judge(JudgeArgs),
+    /// Cut the streams of one scenario at every byte, in every way
+    Sweep(SweepArgs),
     /// List scenarios, one a line, the id first
     List(ListArgs),
     /// Explain a scenario, a requirement or an area
@@ -138,6 +143,81 @@ pub(super) struct JudgeArgs {
     /// Write JSON lines as `run --json` does, then one about what changed
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance sweep stream/healthy-follow --in-memory       the built-in client, every cut
+  createos-conformance sweep data/every-byte --at edges              at the ends of lines and chunks only
+  createos-conformance sweep my-outage.toml --client my/client.toml  a scenario of your own, your client
+  createos-conformance sweep stream/healthy-follow --by fin --by rst --segments bytes
+  createos-conformance sweep stream/healthy-follow --cut 1:fin@117   one cut: connect 1, by FIN, before byte 117
+
+Ways to cut (--by):
+  fin            FIN at a byte on the wire, chunk sizes and zero chunk counted
+  rst            RST there, once everything before it was acknowledged
+  silence        nothing more from there on, the socket stays open
+  no-zero-chunk  the lines end at a byte, in chunks that are right; then FIN
+  clean          the lines end at a byte, and the body ends as if that were all
+  split          nothing is missing; what stands before and after a byte are two segments
+  whole          nothing is missing; the whole stream in each of the shapes
+
+Shapes (--segments): own, frames and bytes (these three unless said), all, twos, threes, uneven,
+one-chunk, byte-chunks, small-chunks-in-bytes.
+
+Exits 2 if the scenario has no stream that can be cut, 1 or 3 if it does not pass unbroken.")]
+pub(super) struct SweepArgs {
+    /// Id of a scenario (all instances of its matrix), of a case, or a .toml file
+    #[arg(value_name = "ID")]
+    pub(super) id: String,
+    /// Manifest of the client to judge; without it: the built-in reference client
+    #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["wrong", "in_memory"])]
+    pub(super) client: Option<PathBuf>,
+    /// Judge the reference client with one deliberate bug (`run --wrong list` names them)
+    #[arg(long, value_name = "BUG")]
+    pub(super) wrong: Option<String>,
+    /// How to cut: fin, rst, silence, no-zero-chunk, clean, split or whole; may be given more than once; default: all
+    #[arg(long, value_name = "KIND", value_parser = kind_of_cut)]
+    pub(super) by: Vec<By>,
+    /// At all bytes, or at edges only
+    #[arg(long, value_name = "PLACES", default_value = "bytes", value_parser = ["bytes", "edges"])]
+    pub(super) at: String,
+    /// How the stream that is cut is written; may be given more than once
+    #[arg(long, value_name = "SHAPE", value_parser = shape)]
+    pub(super) segments: Vec<Shape>,
+    /// One cut, by its name in a report; may be given more than once
+    #[arg(long, value_name = "CUT", conflicts_with_all = ["by", "at", "segments"])]
+    pub(super) cut: Vec<Cut>,
+    /// Refuse to make more cuts than this of one case
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(super) most: usize,
+    /// Cuts at a time; mostly they wait, so this may be far more than there are cores
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Everything random follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Wait this many times longer for the client than a scenario says (slow machines)
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
+    pub(super) timeout_multiplier: f64,
+    /// Stop at the first failure
+    #[arg(long)]
+    pub(super) fail_fast: bool,
+    /// Shoulds count too
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Tell every story in full
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+    /// Write one JSON object a case to standard output instead of the report
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No sockets, no waiting: the built-in client over a network in memory with a clock of its own
+    #[arg(long)]
+    pub(super) in_memory: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -318,6 +398,20 @@ fn duration(text: &str) -> Result<Duration, String> {
         Some(time) if !time.is_zero() => Ok(time),
         _ => Err("a whole number with its unit, as in 90s, 10m or 2h".to_owned()),
     }
+}
+
+fn kind_of_cut(text: &str) -> Result<By, String> {
+    text.parse()
+        .map_err(|()| one_of(By::ALL.iter().map(|by| by.name())))
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    text.parse()
+        .map_err(|()| one_of(Shape::ALL.iter().map(|shape| shape.name())))
+}
+
+fn one_of(names: impl Iterator<Item = &'static str>) -> String {
+    format!("one of {}", names.collect::<Vec<_>>().join(", "))
 }
 
 fn multiplier(text: &str) -> Result<f64, String> {

@@ -17,6 +17,7 @@ mod save;
 mod setup;
 mod show;
 mod smoke;
+mod sweep;
 
 use crate::{client::manifest::ManifestError, exit::Exit, select::SelectError};
 use args::{Cli, Verb, with_default_verb};
@@ -51,6 +52,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),
         Verb::Coverage(args) => coverage::coverage(args),
+        Verb::Sweep(args) => sweep::sweep(args),
         Verb::Audit(args) => audit::audit(args),
         Verb::Fuzz(args) => fuzz::fuzz(args),
         Verb::Check(args) => check::check(args),

@@ -27,6 +27,15 @@ impl Progress {
             runs,
         }
     }
+
+    /// Makes room for what is printed now.
+    pub(super) fn clear(&self) {
+        if self.bar.length() == Some(self.bar.position()) {
+            self.bar.finish_and_clear();
+        } else {
+            self.bar.suspend(|| ());
+        }
+    }
 }
 
 impl Sink for Progress {

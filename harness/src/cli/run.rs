@@ -213,6 +213,16 @@ async fn ready(args: &RunArgs, ids: &[&str]) -> Result<(Arc<Client>, KnownFailur
     Ok((client, known))
 }
 
+/// [`chosen_client`], probed. What it is known to fail is not asked: a sweep begins with a case that passes.
+pub(super) async fn ready_client(
+    manifest: Option<&Path>,
+    wrong: Option<&str>,
+) -> Result<Arc<Client>, Failure> {
+    let client = Arc::new(chosen_client(manifest, wrong).await?);
+    smoke::probe(&client).await?;
+    Ok(client)
+}
+
 /// How many jobs are played at a time, and how many judged trials keep their port, with as many open files as there
 /// are: out of files, the built-in client would fail for what is our doing.
 pub(super) fn affordable(jobs: usize) -> (usize, usize) {
@@ -385,20 +395,37 @@ pub(super) fn read_manifest(path: &Path) -> Result<Manifest, Failure> {
 
 /// What makes it this run again, apart from the pattern and the seed.
 fn replay_arguments(args: &RunArgs) -> Vec<String> {
+    replay_words(
+        args.client.as_deref(),
+        args.wrong.as_deref(),
+        args.in_memory,
+        args.strict,
+        args.source.scenarios.as_deref(),
+    )
+}
+
+/// The same for whoever has these options.
+pub(super) fn replay_words(
+    client: Option<&Path>,
+    wrong: Option<&str>,
+    in_memory: bool,
+    strict: bool,
+    scenarios: Option<&Path>,
+) -> Vec<String> {
     let mut words = Vec::new();
-    if let Some(path) = &args.client {
+    if let Some(path) = client {
         words.extend(["--client".to_owned(), path.display().to_string()]);
     }
-    if let Some(bug) = &args.wrong {
-        words.extend(["--wrong".to_owned(), bug.clone()]);
+    if let Some(bug) = wrong {
+        words.extend(["--wrong".to_owned(), bug.to_owned()]);
     }
-    if args.in_memory {
+    if in_memory {
         words.push("--in-memory".to_owned());
     }
-    if args.strict {
+    if strict {
         words.push("--strict".to_owned());
     }
-    if let Some(folder) = &args.source.scenarios {
+    if let Some(folder) = scenarios {
         words.extend(["--scenarios".to_owned(), folder.display().to_string()]);
     }
     words

@@ -6,6 +6,7 @@
 //!   meets, and no silence that nothing would end.
 //! - [`shrink`]: from a plan that fails to the smallest that fails in the same way ([`Failure`]).
 //! - [`words`]: what stands above it when it is printed as a scenario file.
+//! - [`sweep`]: every byte at which the streams of one scenario can be cut, and the plan of each cut.
 //!
 //! proptest's generator draws the choices (`dice`, `draw`); the oracle says what is right; a failing plan is made
 //! smaller until a person can read it. Pure: no IO, no clock, no randomness but what the seed gives.
@@ -16,6 +17,7 @@ mod failure;
 mod settle;
 pub mod shrink;
 pub mod strategy;
+pub mod sweep;
 #[cfg(test)]
 mod tests;
 pub mod words;

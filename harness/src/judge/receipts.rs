@@ -1,6 +1,10 @@
 //! Whether each fault that the outcome depends on has reached the client, provably.
 
-use super::{answer::Answer, result::nothing_ends_it, walk::Walk};
+use super::{
+    answer::{Answer, Line},
+    result::nothing_ends_it,
+    walk::Walk,
+};
 use crate::{
     contract::oracle::{Expected, FaultReach, Reach},
     observed::Reply,
@@ -8,9 +12,9 @@ use crate::{
 use fake_server::{
     script::{
         describe,
-        model::{Break, ConnectionUse},
+        model::{Break, ConnectionUse, FrameRef},
     },
-    wire::Call,
+    wire::{Call, Op},
     wirelog::{AnswerEnd, Exchange, Sent},
 };
 
@@ -176,8 +180,10 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         .iter()
         .position(|connect| *connect == index)
         .and_then(|at| walk.decided[at]);
-    // After the line that decides, nothing depends on where the rest breaks off: a client may have left by then.
+    // After the line that decides, or a raw stream's exit, nothing depends on where the rest breaks off: a client may
+    // have left by then.
     if decided.is_none()
+        && !(walk.plan.op == Op::Connect && said_exit(walk, exchange))
         && let Some(wanted) = break_of(walk, exchange)
         && exchange.broke_off != Some(wanted)
     {
@@ -226,6 +232,15 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         None => (!everything_acked(exchange) && exchange.client_closed_us.is_none())
             .then(|| "what it sent was not acknowledged".to_owned()),
     }
+}
+
+/// Whether the whole line of the exit has arrived.
+fn said_exit(walk: &Walk<'_>, exchange: &Exchange) -> bool {
+    let answer = Answer::of(exchange, &walk.plan.truth, walk.observed.ended_us);
+    let arrived = answer.lines.iter().take(answer.acked);
+    arrived
+        .into_iter()
+        .any(|line| *line == Line::True(FrameRef::Exit))
 }
 
 /// Where the scenario wants this answer to break off.

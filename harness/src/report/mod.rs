@@ -1,7 +1,7 @@
 //! Reports: pure functions from the results of a run to text.
 //!
 //! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
-//! [`timeline`]. `json` is for machines, [`stability`] for repeats. `text` measures and wraps, `redact` keeps secrets out.
+//! [`timeline`]. `json` is for machines, [`stability`] for repeats, [`mod@sweep`] for cuts. `text` measures and wraps, `redact` keeps secrets out.
 
 pub mod again;
 #[cfg(feature = "run")]
@@ -11,5 +11,6 @@ pub mod json;
 pub mod redact;
 pub mod stability;
 pub mod story;
+pub mod sweep;
 pub mod text;
 pub mod timeline;

@@ -432,6 +432,16 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_share_chunks_have_a_note_each() {
+        let mut out = Out::new(Delimited::Chunked, Chunks::Sizes(vec![3]), 0);
+        for seq in 1..=2 {
+            let frame = Note::Frames { from: seq, to: seq };
+            out.payload(0, b"ab\n", vec![frame]);
+        }
+        assert_eq!(out.take().1.len(), 2);
+    }
+
+    #[test]
     fn one_chunk_a_step_and_one_for_all() {
         let mut out = Out::new(Delimited::Chunked, Chunks::Step, 0);
         out.payload(0, b"a", raw(b"a"));

@@ -65,22 +65,8 @@ type Key = (u32, u64, u32, Option<Failure>, Made, u64);
 
 impl Explorer<'_> {
     fn create(&mut self, mut server: Simulation, state: State) -> Ways {
-        let argv = &self.plan.job.command;
-        let body = serde_json::json!({
-            "cmd": argv.first(),
-            "args": argv.get(1..).unwrap_or_default(),
-        });
-        let mut body = body;
-        if self.plan.op == Op::Terminal {
-            body["pty"] = serde_json::json!({ "rows": 24, "cols": 80 });
-        }
-        if argv.is_empty()
-            && let Some(fields) = body.as_object_mut()
-        {
-            fields.remove("cmd");
-            fields.remove("args");
-        }
-        let came = server.call(Call::CreateProcess, 0, &body.to_string());
+        let body = create_body(self.plan);
+        let came = server.call(Call::CreateProcess, 0, &body);
         let Came::Exchange(exchange) = came else {
             return met(came_fault(&came), 1, Call::CreateProcess)
                 .then(end("error:creation-unconfirmed"));
@@ -363,6 +349,25 @@ impl Explorer<'_> {
             && exchange.attempt == cancel.attempt
             && !frames(bodies as u64)
     }
+}
+
+/// The body of a create.
+pub(super) fn create_body(plan: &Plan) -> String {
+    let argv = &plan.job.command;
+    let mut body = serde_json::json!({
+        "cmd": argv.first(),
+        "args": argv.get(1..).unwrap_or_default(),
+    });
+    if plan.op == Op::Terminal {
+        body["pty"] = serde_json::json!({ "rows": 24, "cols": 80 });
+    }
+    if argv.is_empty()
+        && let Some(fields) = body.as_object_mut()
+    {
+        fields.remove("cmd");
+        fields.remove("args");
+    }
+    body.to_string()
 }
 
 const fn came_fault(came: &Came) -> Option<usize> {

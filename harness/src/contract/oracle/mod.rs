@@ -7,7 +7,10 @@
 mod explore;
 pub(crate) mod simulate;
 mod story;
+mod streams;
 mod ways;
+
+pub use streams::{Stream, streams};
 
 use crate::profile::{Profile, Promises};
 use fake_server::{

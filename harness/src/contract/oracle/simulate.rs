@@ -20,6 +20,9 @@ pub(crate) struct Simulation {
     names: Names,
     /// Milliseconds since the job began.
     pub(crate) now_ms: u64,
+    /// The last answer of our own writer is kept, for whoever wants to see its pieces.
+    keeps: bool,
+    kept: Option<RawAnswer>,
 }
 
 /// What came of a request.
@@ -47,7 +50,19 @@ impl Simulation {
             session: Session::new(Arc::new(plan.clone()), names.clone()),
             names,
             now_ms: 0,
+            keeps: false,
+            kept: None,
         }
+    }
+
+    /// From here on [`Self::take_kept`] has the last answer.
+    pub(super) const fn keep_answers(&mut self) {
+        self.keeps = true;
+    }
+
+    /// The last answer with a stream or an odd framing.
+    pub(super) const fn take_kept(&mut self) -> Option<RawAnswer> {
+        self.kept.take()
     }
 
     /// The names of the trial.
@@ -146,6 +161,9 @@ impl Simulation {
     }
 
     fn raw(&mut self, answer: RawAnswer, exchange: &mut Exchange) {
+        if self.keeps {
+            self.kept = Some(answer.clone());
+        }
         let mut headers = answer.headers.clone();
         let chunked = matches!(answer.body, RawBody::Pieces(_) | RawBody::Faithful(_))
             && answer.content_length.is_none();

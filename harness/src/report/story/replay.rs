@@ -17,9 +17,24 @@ pub fn replay_command(case: &Case, info: &RunInfo) -> String {
 /// The words, an option and its value as one.
 fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
     let file = info.files.get(case.scenario());
-    let drawn = file.is_none().then(|| Drawn::of(case.id())).flatten();
+    // A cut of a sweep says in its id which one it is, and so does a generated case.
+    let (id, cut) = match case
+        .id()
+        .strip_suffix(']')
+        .and_then(|id| id.rsplit_once("[cut="))
+    {
+        Some((id, cut)) => (id, Some(cut)),
+        None => (case.id(), None),
+    };
+    let is_drawn = file.is_none() && cut.is_none();
+    let drawn = is_drawn.then(|| Drawn::of(case.id())).flatten();
     let mut words = info.program.clone();
-    words.push(if drawn.is_some() { "fuzz" } else { "run" }.to_owned());
+    let verb = match (&drawn, cut) {
+        (Some(_), _) => "fuzz",
+        (None, Some(_)) => "sweep",
+        (None, None) => "run",
+    };
+    words.push(verb.to_owned());
     let mut option: Option<String> = None;
     for word in &info.replay_arguments {
         let word = shell_word(word);
@@ -40,8 +55,9 @@ fn replay_words(case: &Case, info: &RunInfo) -> Vec<String> {
         words.extend(drawn.words());
         return words;
     }
-    words.push(shell_word(file.map_or_else(|| case.id(), String::as_str)));
+    words.push(shell_word(file.map_or(id, String::as_str)));
     words.push(format!("--seed {}", info.seed));
+    words.extend(cut.map(|cut| format!("--cut {}", shell_word(cut))));
     words
 }
 

@@ -193,6 +193,34 @@ impl Way {
     }
 }
 
+/// What was sent into a pipe, for whoever does not hold the pipe.
+pub(super) struct Sending(Arc<Mutex<Way>>);
+
+impl Sending {
+    /// Bytes that the peer has not read. A peer that has gone never reads the rest.
+    pub(super) fn unread(&self) -> usize {
+        let way = lock(&self.0);
+        way.bytes.len() + way.lost
+    }
+
+    /// Ready when the peer has read everything, or never will because it has gone.
+    pub(super) fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut way = lock(&self.0);
+        if way.bytes.is_empty() || way.reader_gone {
+            Poll::Ready(())
+        } else {
+            way.drained = Some(cx.waker().clone());
+            Poll::Pending
+        }
+    }
+}
+
+impl fmt::Debug for Sending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sending").field(&self.unread()).finish()
+    }
+}
+
 /// One end of a duplex connection in memory. Dropping it closes it, as `close(2)` does: by FIN, or by
 /// a reset if bytes that arrived were never read.
 pub struct Pipe {
@@ -219,28 +247,29 @@ impl Pipe {
     /// Bytes written here that the peer has not read. A peer that has gone never reads the rest.
     #[must_use]
     pub fn unread(&self) -> usize {
-        let way = lock(&self.outgoing);
-        way.bytes.len() + way.lost
+        self.sending().unread()
+    }
+
+    /// What was sent, to be asked from outside.
+    pub(super) fn sending(&self) -> Sending {
+        Sending(Arc::clone(&self.outgoing))
     }
 
     /// Ready when the peer has read everything, or never will because it has gone.
     pub fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut way = lock(&self.outgoing);
-        if way.bytes.is_empty() || way.reader_gone {
-            Poll::Ready(())
-        } else {
-            way.drained = Some(cx.waker().clone());
-            Poll::Pending
-        }
+        self.sending().poll_drained(cx)
     }
 
     /// Resets the connection: the peer reads what was sent before, then `ConnectionReset`.
-    pub fn reset(self) {
+    pub fn reset(mut self) {
+        self.break_off();
+    }
+
+    /// [`Self::reset`]. Drop, which is to follow, does the other direction.
+    pub(super) fn break_off(&mut self) {
         let mut way = lock(&self.outgoing);
         way.reset = true;
         way.wake_reader();
-        drop(way);
-        // Drop does the other direction.
     }
 
     /// What writing to a peer that is no longer there gives.

@@ -4,6 +4,9 @@
 mod conn;
 mod door;
 mod event;
+mod gauge;
+mod heard;
+mod lines;
 pub mod memory;
 mod recorder;
 mod request;

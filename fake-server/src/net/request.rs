@@ -1,44 +1,36 @@
 //! A request as hyper parsed it, in the log's words.
 
-use super::writer::Asked;
-use crate::{
-    session,
-    wirelog::{Request, TrapRequest},
-};
+use super::{lines::Lines, writer::Asked};
+use crate::wirelog::{Request, TrapRequest};
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
-use hyper::{Method, Version, body::Incoming, header, http::request::Parts};
+use hyper::{
+    Method, Version,
+    body::Incoming,
+    header::{self, HeaderMap},
+    http::request::Parts,
+};
+use std::borrow::Cow;
 
 /// A request's body at the most; more is answered 413.
 pub(super) const BODY_BYTES: usize = 64 << 20;
 
-/// The head in the log's words; the body is still to come.
-pub(super) fn head(parts: &Parts) -> Request {
-    let target = parts.uri.path_and_query().map_or_else(
-        || parts.uri.to_string(),
-        |path_and_query| match parts.uri.authority() {
-            // The absolute form, as proxies get it.
-            Some(_) => parts.uri.to_string(),
-            None => path_and_query.to_string(),
-        },
-    );
-    let headers = parts
-        .headers
-        .iter()
-        .map(|(name, value)| {
-            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            (name.as_str().to_owned(), value)
-        })
-        .collect();
-    let taken_apart = session::target(&target);
-    Request {
-        method: parts.method.to_string(),
-        target,
-        headers,
-        path: taken_apart.path,
-        query: taken_apart.query,
-        ..Request::default()
+/// Path and query as they stand in the request line.
+pub(super) fn target(parts: &Parts) -> Cow<'_, str> {
+    match (parts.uri.path_and_query(), parts.uri.authority()) {
+        (Some(path_and_query), None) => Cow::Borrowed(path_and_query.as_str()),
+        // The absolute form, as proxies get it.
+        _ => Cow::Owned(parts.uri.to_string()),
     }
+}
+
+/// The headers in the log's words.
+pub(super) fn lines(headers: &HeaderMap) -> Lines {
+    let values: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
+        .collect();
+    Lines::of(values.iter().map(|(name, value)| (*name, &**value)))
 }
 
 /// What it says about how it may be answered.

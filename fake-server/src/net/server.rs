@@ -187,13 +187,15 @@ impl Server {
             on, attempt, at, ..
         } = *cancel;
         async move {
-            trial
-                .until(|recorder| match at {
-                    CancelPoint::Sent => recorder.is_sent(on, attempt),
-                    CancelPoint::Answered => recorder.is_answered(on, attempt),
-                    CancelPoint::Frame(n) => recorder.frames_acked(on, attempt) >= n,
-                })
-                .await;
+            match at {
+                CancelPoint::Sent => trial.until(|log| log.is_sent(on, attempt)).await,
+                CancelPoint::Answered => trial.until(|log| log.is_answered(on, attempt)).await,
+                CancelPoint::Frame(n) => {
+                    trial
+                        .until_acked(|log| log.frames_acked(on, attempt) >= n)
+                        .await;
+                }
+            }
         }
     }
 

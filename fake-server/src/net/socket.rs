@@ -1,11 +1,12 @@
 //! A connection on either transport, with what a fault needs beyond reading and writing: how much
 //! the peer has not acknowledged, and a reset.
 
-use super::memory::{MemoryNet, Pipe};
+use super::memory::{MemoryNet, Pipe, Sending};
 use socket2::SockRef;
 use std::{
     io,
     mem::MaybeUninit,
+    os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, RawFd},
     pin::Pin,
     task::{Context, Poll},
 };
@@ -39,8 +40,16 @@ impl Socket {
     /// What the system says about the socket.
     pub fn unacked(&self) -> io::Result<usize> {
         match self {
-            Self::Tcp(stream) => send_queue(stream),
+            Self::Tcp(stream) => send_queue(stream.as_fd()),
             Self::Memory(pipe) => Ok(pipe.unread()),
+        }
+    }
+
+    /// The send queue, to be asked from outside; not after the socket is closed.
+    pub(super) fn queue(&self) -> Queue {
+        match self {
+            Self::Tcp(stream) => Queue::Tcp(stream.as_raw_fd()),
+            Self::Memory(pipe) => Queue::Memory(pipe.sending()),
         }
     }
 
@@ -59,28 +68,69 @@ impl Socket {
 
     /// Closes by RST. Over TCP, what the peer has not acknowledged may be lost; what it has, it reads
     /// before it meets the reset.
-    pub fn reset(self) {
+    pub fn reset(mut self) {
+        self.break_off();
+    }
+
+    /// [`Self::reset`], which is over when the socket is dropped.
+    pub(super) fn break_off(&mut self) {
         match self {
             // Zero linger makes the close that follows a reset. It fails only on a dead socket,
             // which needs no reset.
             Self::Tcp(stream) => drop(stream.set_zero_linger()),
-            Self::Memory(pipe) => pipe.reset(),
+            Self::Memory(pipe) => pipe.break_off(),
+        }
+    }
+}
+
+/// The send queue of a connection that somebody else holds.
+#[derive(Debug)]
+pub(super) enum Queue {
+    /// The socket's descriptor. Whoever closes the socket puts `Closed` here first.
+    Tcp(RawFd),
+    /// What was sent into the pipe.
+    Memory(Sending),
+    /// It is gone.
+    Closed,
+}
+
+impl Queue {
+    /// Bytes that the peer has not acknowledged. A socket that can't be asked is dead: all of them, as
+    /// nothing more is known than before.
+    pub(super) fn unacked(&self) -> Option<usize> {
+        match self {
+            Self::Tcp(descriptor) => {
+                // SAFETY: `Closed` is put here before the socket is closed, and that waits for the lock
+                // that whoever borrows `self` holds, so the descriptor is open meanwhile.
+                #[expect(unsafe_code, reason = "the socket belongs to the connection's task")]
+                let descriptor = unsafe { BorrowedFd::borrow_raw(*descriptor) };
+                Some(send_queue(descriptor).unwrap_or(usize::MAX))
+            }
+            Self::Memory(sending) => Some(sending.unread()),
+            Self::Closed => None,
+        }
+    }
+
+    /// Ready when a peer in memory has read everything.
+    pub(super) fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Self::Memory(sending) => sending.poll_drained(cx),
+            Self::Tcp(_) | Self::Closed => Poll::Pending,
         }
     }
 }
 
 /// How many bytes in the send queue the peer's TCP has not acknowledged.
 #[cfg(target_os = "linux")]
-fn send_queue(stream: &TcpStream) -> io::Result<usize> {
-    use std::os::fd::AsRawFd as _;
+fn send_queue(descriptor: BorrowedFd<'_>) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: the descriptor is open as long as `stream` is borrowed, and for SIOCOUTQ (the same
+    // SAFETY: the descriptor is open as long as it is borrowed, and for SIOCOUTQ (the same
     // number as TIOCOUTQ) the kernel writes exactly one int through the pointer.
     #[expect(
         unsafe_code,
         reason = "no safe wrapper for this ioctl in the dependencies"
     )]
-    let result = unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
+    let result = unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
@@ -89,11 +139,10 @@ fn send_queue(stream: &TcpStream) -> io::Result<usize> {
 
 /// How many bytes the send buffer holds (macOS keeps them there until they are acknowledged).
 #[cfg(target_os = "macos")]
-fn send_queue(stream: &TcpStream) -> io::Result<usize> {
-    use std::os::fd::AsRawFd as _;
+fn send_queue(descriptor: BorrowedFd<'_>) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
     let mut size = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as `stream` is borrowed; the kernel writes at most
+    // SAFETY: the descriptor is open as long as it is borrowed; the kernel writes at most
     // `size` bytes, one int, through the pointer.
     #[expect(
         unsafe_code,
@@ -101,7 +150,7 @@ fn send_queue(stream: &TcpStream) -> io::Result<usize> {
     )]
     let result = unsafe {
         libc::getsockopt(
-            stream.as_raw_fd(),
+            descriptor.as_raw_fd(),
             libc::SOL_SOCKET,
             libc::SO_NWRITE,
             (&raw mut bytes).cast(),

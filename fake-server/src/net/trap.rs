@@ -1,7 +1,7 @@
 //! The trap: another origin that records what is sent there. A client that follows a redirect to it,
 //! or sends its key there, gets a tempting answer, so that nothing but the client's own rule stops it.
 
-use super::{request, socket::Socket, trial::Trial};
+use super::{heard::Heard, request, socket::Socket, trial::Trial};
 use crate::{
     script::model::{Content, Plan, Redirect, Step},
     wirelog::{Names, Request},
@@ -75,15 +75,14 @@ pub(super) async fn serve(trial: Arc<Trial>, socket: Socket) {
 
 async fn answer(trial: &Trial, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, incoming) = request.into_parts();
-    let mut told = request::head(&parts);
+    let mut told = Heard::of(&parts, trial.names(), None).shown();
     let (body, complete) = match request::body(incoming).await {
         request::Body::Whole(body) => (body.to_vec(), true),
         request::Body::TooLong(body) | request::Body::Broken(body) => (body, false),
     };
     told.body = body.into();
     told.body_complete = complete;
-    let names = trial.names();
-    let (content_type, body) = bait(&told, &names);
+    let (content_type, body) = bait(&told, trial.names());
     trial.trapped(told);
     let mut response = Response::new(Full::new(Bytes::from(body)));
     response

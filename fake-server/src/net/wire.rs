@@ -1,19 +1,16 @@
-//! The server's end of one connection: a socket, the bytes that came too early, and counters. hyper
+//! The server's end of one connection: a socket, the bytes that came too early, and a gauge. hyper
 //! reads and writes through it, and so does our own writer after it has taken the connection over.
 //!
 //! While the writer owns it, it also reads: the peer's close is an event, and bytes of later requests
 //! are kept for the next hyper connection. A FIN counts as leaving: no client of this protocol
 //! half-closes, and a stack that has given up on a response looks the same.
 
-use super::socket::Socket;
+use super::{gauge::Gauge, socket::Socket};
 use bytes::BytesMut;
 use std::{
     io,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -30,57 +27,6 @@ const SPIN: Duration = Duration::from_millis(1);
 const READ_TIME: Duration = Duration::from_micros(20);
 /// Longest sleep between two looks at the send queue. A delayed acknowledgement takes 40 ms.
 const LOOK: Duration = Duration::from_millis(20);
-
-/// What the connection's driver may know while hyper owns the wire.
-#[derive(Debug)]
-pub(super) struct Gauge {
-    began: Instant,
-    written: AtomicU64,
-    /// Microseconds from `began` to just before the last write that moved anything.
-    last_write_us: AtomicU64,
-    blocked: AtomicBool,
-    left: AtomicBool,
-    broken: AtomicBool,
-}
-
-impl Gauge {
-    fn new() -> Self {
-        Self {
-            began: Instant::now(),
-            written: AtomicU64::new(0),
-            last_write_us: AtomicU64::new(0),
-            blocked: AtomicBool::new(false),
-            left: AtomicBool::new(false),
-            broken: AtomicBool::new(false),
-        }
-    }
-
-    /// Just before the last bytes were handed to the transport: the peer cannot have had them earlier. Looking at
-    /// the clock afterwards would be too late where this program waits for a core in between.
-    pub(super) fn last_write(&self) -> Instant {
-        self.began + Duration::from_micros(self.last_write_us.load(Ordering::Relaxed))
-    }
-
-    /// Bytes handed to the transport so far.
-    pub(super) fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
-    }
-
-    /// The last write could not go on: something is still in a buffer above.
-    pub(super) fn blocked(&self) -> bool {
-        self.blocked.load(Ordering::Relaxed)
-    }
-
-    /// A write has failed.
-    pub(super) fn broken(&self) -> bool {
-        self.broken.load(Ordering::Relaxed)
-    }
-
-    /// The peer's FIN or RST was seen.
-    pub(super) fn left(&self) -> bool {
-        self.left.load(Ordering::Relaxed)
-    }
-}
 
 /// The peer has closed or reset the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +56,9 @@ pub(super) struct Wire {
 impl Wire {
     pub(super) fn new(socket: Socket) -> Self {
         Self {
+            gauge: Arc::new(Gauge::new(socket.queue())),
             socket,
             early: BytesMut::new(),
-            gauge: Arc::new(Gauge::new()),
             finished: false,
         }
     }
@@ -136,7 +82,7 @@ impl Wire {
     /// Whether the peer has left, asked of the kernel: the runtime may not have told us yet.
     pub(super) fn has_just_left(&self) -> bool {
         if self.socket.peer_is_gone() {
-            self.gauge.left.store(true, Ordering::Relaxed);
+            self.gauge.has_left();
         }
         self.left()
     }
@@ -163,7 +109,7 @@ impl Wire {
             let mut buf = ReadBuf::new(&mut chunk);
             let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buf));
             if read.is_err() || buf.filled().is_empty() {
-                self.gauge.left.store(true, Ordering::Relaxed);
+                self.gauge.has_left();
             } else if !self.finished {
                 self.early.extend_from_slice(buf.filled());
             }
@@ -183,7 +129,7 @@ impl Wire {
                 match Pin::new(&mut *self).poll_write(cx, &bytes[sent..]) {
                     Poll::Ready(Ok(n)) if n > 0 => sent += n,
                     Poll::Ready(_) => {
-                        self.gauge.left.store(true, Ordering::Relaxed);
+                        self.gauge.has_left();
                         return Poll::Ready(Err(Left));
                     }
                     Poll::Pending => {
@@ -205,15 +151,12 @@ impl Wire {
 
     /// Ready when the peer has read everything. Only a connection in memory tells; over TCP one has to look.
     pub(super) fn poll_drained(&self, cx: &mut Context<'_>) -> Poll<()> {
-        match &self.socket {
-            Socket::Memory(pipe) => pipe.poll_drained(cx),
-            Socket::Tcp(_) => Poll::Pending,
-        }
+        self.gauge.poll_drained(cx)
     }
 
     /// Whether acknowledgements have to be looked for from time to time.
-    pub(super) const fn tells_nothing(&self) -> bool {
-        matches!(self.socket, Socket::Tcp(_))
+    pub(super) fn tells_nothing(&self) -> bool {
+        self.gauge.tells_nothing()
     }
 
     /// Waits until everything written is acknowledged, at most for `bound`.
@@ -292,8 +235,15 @@ impl Wire {
     }
 
     /// Closes by RST.
-    pub(super) fn reset(self) {
-        self.socket.reset();
+    pub(super) fn reset(mut self) {
+        self.socket.break_off();
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        // Before the socket is closed: its number may belong to another one then.
+        self.gauge.close();
     }
 }
 
@@ -314,7 +264,7 @@ impl AsyncRead for Wire {
         let before = buf.filled().len();
         let result = ready!(Pin::new(&mut self.socket).poll_read(cx, buf));
         if result.is_err() || (buf.filled().len() == before && buf.remaining() > 0) {
-            self.gauge.left.store(true, Ordering::Relaxed);
+            self.gauge.has_left();
         }
         Poll::Ready(result)
     }
@@ -326,26 +276,9 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let before = self.gauge.began.elapsed();
+        let before = self.gauge.moment();
         let result = Pin::new(&mut self.socket).poll_write(cx, bytes);
-        self.gauge
-            .blocked
-            .store(result.is_pending(), Ordering::Relaxed);
-        match &result {
-            Poll::Ready(Ok(written)) => {
-                let before = u64::try_from(before.as_micros()).unwrap_or(u64::MAX);
-                self.gauge.last_write_us.store(before, Ordering::Relaxed);
-                // usize is at most 64 bits wide.
-                self.gauge
-                    .written
-                    .fetch_add(*written as u64, Ordering::Relaxed);
-            }
-            Poll::Ready(Err(_)) => {
-                self.gauge.broken.store(true, Ordering::Relaxed);
-                self.gauge.left.store(true, Ordering::Relaxed);
-            }
-            Poll::Pending => {}
-        }
+        self.gauge.wrote(before, &result);
         result
     }
 

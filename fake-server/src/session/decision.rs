@@ -7,18 +7,18 @@ use crate::{
     },
     wire::Call,
 };
+use bytes::Bytes;
+use std::{borrow::Cow, sync::Arc};
 
 /// A request whose head is there: counted, and the fault that meets it chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// How many requests arrived before; the place of its exchange in the wire log.
     pub index: usize,
-    /// Where it goes.
-    pub route: super::Route,
-    /// Path and query as they stood in the request line.
-    pub target: String,
-    /// The same, taken apart.
-    pub parts: super::Target,
+    /// What its first line means.
+    pub meant: Arc<super::Meant>,
+    /// It carries the key.
+    pub authorised: bool,
     /// The call, if the path is one of the protocol's.
     pub call: Option<Call>,
     /// The nth such call, from 1; 0 if it is no call.
@@ -73,12 +73,15 @@ pub struct Answer {
     /// Status.
     pub status: u16,
     /// Reason phrase, the usual one.
-    pub reason: String,
+    pub reason: &'static str,
     /// Headers in order, names in lower case.
-    pub headers: Vec<(String, String)>,
+    pub headers: Headers,
     /// Body.
-    pub body: Vec<u8>,
+    pub body: Bytes,
 }
+
+/// Headers in order, names in lower case. Most of them are the same in every answer.
+pub type Headers = Vec<(Cow<'static, str>, Cow<'static, str>)>;
 
 /// An answer that needs a writer of its own: a stream, or HTTP that is not quite right.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,7 +124,7 @@ pub enum RawBody {
     /// The pieces of a healthy stream, made as they are asked for.
     Faithful(Faithful),
     /// Plain bytes, placeholders replaced (`Content-Length` unless something else is said).
-    Bytes(Vec<u8>),
+    Bytes(Bytes),
     /// This byte without end, until the client leaves.
     Endless(u8),
 }

@@ -27,9 +27,9 @@ mod route;
 mod sandboxes;
 
 pub use decision::{
-    Act, Answer, Arrival, Decision, Follow, RawAnswer, RawBody, RefusalDue, Waiting,
+    Act, Answer, Arrival, Decision, Follow, Headers, RawAnswer, RawBody, RefusalDue, Waiting,
 };
-pub use route::{Endpoint, Route, Target, route, target};
+pub use route::{Endpoint, Meant, Route, Target, route, target};
 
 use crate::{
     script::{
@@ -100,9 +100,36 @@ impl Session {
 
     /// A request's head has arrived: it is counted, and the fault that meets it is chosen.
     pub fn arrive(&mut self, head: &Request, connection: ConnectionUse, now_ms: u64) -> Arrival {
-        let target = target(&head.target);
-        let route = route(&head.method, &target);
-        let call = route.call();
+        let meant = Arc::new(Meant::of(&head.method, &head.target));
+        let authorised = self.authorises(head.header_values("x-api-key"));
+        self.arrive_with(meant, authorised, &head.body, connection, now_ms)
+    }
+
+    /// [`Self::arrive`] for a request that was taken apart already.
+    pub fn arrive_as(
+        &mut self,
+        meant: Arc<Meant>,
+        authorised: bool,
+        connection: ConnectionUse,
+        now_ms: u64,
+    ) -> Arrival {
+        self.arrive_with(meant, authorised, &[], connection, now_ms)
+    }
+
+    /// Whether one of these keys is the right one.
+    pub fn authorises<'a>(&self, mut keys: impl Iterator<Item = &'a str>) -> bool {
+        keys.any(|key| key == self.names.api_key)
+    }
+
+    fn arrive_with(
+        &mut self,
+        meant: Arc<Meant>,
+        authorised: bool,
+        body: &[u8],
+        connection: ConnectionUse,
+        now_ms: u64,
+    ) -> Arrival {
+        let call = meant.route.call();
         if self.restart_per_process && call == Some(Call::CreateProcess) {
             self.counts = Counts::default();
         }
@@ -111,7 +138,7 @@ impl Session {
             call,
             attempt,
             total: self.counts.arrived_total,
-            after: cursor(&target),
+            after: cursor(&meant.parts),
             connection,
         };
         let plan = Arc::clone(&self.plan);
@@ -121,9 +148,8 @@ impl Session {
             .filter(|cut| cut.at == CutPoint::HeadRead);
         let arrival = Arrival {
             index: self.exchanges,
-            route,
-            target: head.target.clone(),
-            parts: target,
+            meant,
+            authorised,
             call,
             attempt,
             fault: fault.map(|fault| fault.number),
@@ -135,23 +161,28 @@ impl Session {
         self.exchanges += 1;
         if cut.is_some() && fault.is_some_and(|fault| faults::takes_effect(&fault.behaviour)) {
             // Nobody will hear what the world says; only that it happened counts.
-            let _ = self.ask(&arrival, head, true, now_ms);
+            let _ = self.ask(&arrival, body, true, now_ms);
         }
         arrival
     }
 
-    /// The whole request is there: what to do about it. The world changes here.
-    pub fn answer(&mut self, arrival: &Arrival, request: &Request, now_ms: u64) -> Decision {
+    /// The whole request is there, with this body: what to do about it. The world changes here.
+    pub fn answer(&mut self, arrival: &Arrival, body: &[u8], now_ms: u64) -> Decision {
         let plan = Arc::clone(&self.plan);
         let fault = fault_of(&plan, arrival);
         let effect = fault.is_none_or(|fault| faults::takes_effect(&fault.behaviour));
         let needed = fault.is_none_or(needs_world);
         let said = if effect || needed {
-            Some(self.ask(arrival, request, effect, now_ms))
+            Some(self.ask(arrival, body, effect, now_ms))
         } else {
             None
         };
-        let act = self.act(arrival, cursor(&arrival.parts).unwrap_or(0), said, effect);
+        let act = self.act(
+            arrival,
+            cursor(&arrival.meant.parts).unwrap_or(0),
+            said,
+            effect,
+        );
         Decision {
             call: arrival.call,
             attempt: arrival.attempt,
@@ -177,7 +208,7 @@ impl Session {
                 delay_ms: arrival.delay_ms,
                 act: Act::Cut(cut),
             },
-            None => self.answer(&arrival, request, now_ms),
+            None => self.answer(&arrival, &request.body, now_ms),
         }
     }
 
@@ -230,12 +261,18 @@ impl Session {
     /// would carry the next call past it.
     #[must_use]
     pub fn close_after(&self, arrival: &Arrival) -> bool {
-        if !self.plan.faults.iter().any(faults::is_before_requests) {
+        if !self.has_faults_before_requests() {
             return false;
         }
         let mut counts = self.counts.clone();
         counts.end(arrival.call);
         counts.due(&self.plan, |_| true).is_some()
+    }
+
+    /// Whether any fault meets connections; without one nothing is ever refused, nor closed early.
+    #[must_use]
+    pub fn has_faults_before_requests(&self) -> bool {
+        self.plan.faults.iter().any(faults::is_before_requests)
     }
 
     /// The last line of a process that was ended by force, for streams that follow it.
@@ -259,28 +296,25 @@ impl Session {
     fn ask(
         &mut self,
         arrival: &Arrival,
-        request: &Request,
+        body: &[u8],
         effect: bool,
         now_ms: u64,
     ) -> Result<Reply, Problem> {
         let ask = Ask {
-            route: &arrival.route,
-            query: &arrival.parts.query,
-            body: &request.body,
+            route: &arrival.meant.route,
+            query: &arrival.meant.parts.query,
+            body,
             now_ms,
             by: Some(arrival.index),
             forced: arrival.cut.is_some(),
         };
-        let authorised = request
-            .header_values("x-api-key")
-            .any(|key| key == self.names.api_key);
         if !effect {
-            return reply::ask(&mut self.world.clone(), ask, authorised);
+            return reply::ask(&mut self.world.clone(), ask, arrival.authorised);
         }
-        if request.method != "GET" {
+        if arrival.meant.method != "GET" {
             self.changes += 1;
         }
-        reply::ask(&mut self.world, ask, authorised)
+        reply::ask(&mut self.world, ask, arrival.authorised)
     }
 
     fn act(

@@ -32,7 +32,7 @@ pub(super) fn create(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
         read => read?,
     };
     let process = world.create_process(ask.sandbox(), request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(201, &process.view_of_creation()))
+    Ok(Reply::told(201, process.told_at_creation()))
 }
 
 pub(super) fn list(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -46,7 +46,7 @@ pub(super) fn list(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
 
 pub(super) fn get(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let process = world.process(ask.sandbox(), ask.process(), ask.now_ms)?;
-    Ok(Reply::data(200, &process.view(ask.now_ms)))
+    Ok(Reply::told(200, process.told(ask.now_ms)))
 }
 
 pub(super) fn connect(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -155,7 +155,7 @@ pub(super) fn resume(
         },
     };
     Ok(if reached {
-        Reply::data(200, &process.view(now_ms))
+        Reply::told(200, process.told(now_ms))
     } else {
         Reply::Wait {
             until_ms,

@@ -1,7 +1,7 @@
 //! From what the world says and what the scenario wants instead to an answer on the wire.
 
 use super::{
-    Act, Answer, Arrival, RawAnswer, RawBody,
+    Act, Answer, Arrival, Headers, RawAnswer, RawBody,
     faults::is_mute,
     reply::{self, Reply},
 };
@@ -13,7 +13,9 @@ use crate::{
     wire::{Call, Problem, envelope},
     wirelog::Names,
 };
+use bytes::Bytes;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// What an answer is made for.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ pub(super) struct Context<'a> {
 #[derive(Clone, Debug)]
 struct Draft {
     status: u16,
-    headers: Vec<(String, String)>,
+    headers: Headers,
     body: RawBody,
     heartbeat_ms: u64,
     follows: Option<super::Follow>,
@@ -46,16 +48,16 @@ impl Draft {
         }
     }
 
-    fn typed(status: u16, media_type: &str, body: Vec<u8>) -> Self {
-        Self::new(status, RawBody::Bytes(body)).with("content-type", media_type)
+    fn typed(status: u16, media_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Self::new(status, RawBody::Bytes(body.into())).with("content-type", media_type)
     }
 
     fn json(status: u16, body: &Value) -> Self {
-        Self::typed(status, "application/json", body.to_string().into_bytes())
+        Self::typed(status, "application/json", body.to_string())
     }
 
-    fn with(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
+    fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+        self.headers.push((name.into(), value.into()));
         self
     }
 }
@@ -80,7 +82,7 @@ pub(super) fn act(
         Content::Faithful => match said {
             Some(said) if behaviour.status.is_none_or(|status| status / 100 == 2) => draft_of(said),
             // Below 200, and for redirects, there is no body to speak of.
-            _ if status < 400 => Draft::new(status, RawBody::Bytes(Vec::new())),
+            _ if status < 400 => Draft::new(status, RawBody::Bytes(Bytes::new())),
             _ => Draft::json(status, &envelope::of_status(status)),
         },
         Content::Data { with, without } => changed(said, with, without, names),
@@ -110,13 +112,13 @@ pub(super) fn act(
             draft
         }
         Content::Redirect(to) => {
-            Draft::new(302, RawBody::Bytes(Vec::new())).with("location", &location(*to, context))
+            Draft::new(302, RawBody::Bytes(Bytes::new())).with("location", location(*to, context))
         }
     };
     if let Some(status) = behaviour.status {
         draft.status = status;
         if matches!(behaviour.content, Content::Faithful) && matches!(status, 204 | 205 | 304) {
-            draft.body = RawBody::Bytes(Vec::new());
+            draft.body = RawBody::Bytes(Bytes::new());
             draft.headers.retain(|(name, _)| name != "content-type");
         }
     }
@@ -142,8 +144,8 @@ fn draft_of(said: Result<Reply, Problem>) -> Draft {
             data,
             headers,
         }) => headers.into_iter().fold(
-            Draft::typed(status, "application/json", envelope::success_text(&data)),
-            |draft, (name, value)| draft.with(name, &value),
+            Draft::typed(status, "application/json", data.into_text()),
+            |draft, (name, value)| draft.with(name, value),
         ),
         Ok(Reply::Bytes(body)) => Draft::typed(200, "application/octet-stream", body),
         Ok(Reply::Stream {
@@ -176,12 +178,14 @@ fn changed(
     without: &[String],
     names: &Names,
 ) -> Draft {
-    let (status, data) = match said {
-        Some(Ok(Reply::Data { status, data, .. })) => (status, data),
-        _ => (200, String::new()),
-    };
     // Data that is no object has no fields to change: it is replaced by one.
-    let mut fields: Map<String, Value> = serde_json::from_str(&data).unwrap_or_default();
+    let (status, mut fields) = match said {
+        Some(Ok(Reply::Data { status, data, .. })) => (
+            status,
+            serde_json::from_str(data.data()).unwrap_or_default(),
+        ),
+        _ => (200, Map::new()),
+    };
     for (key, value) in with {
         fields.insert(key.clone(), value.clone());
     }
@@ -197,7 +201,7 @@ fn changed(
 }
 
 fn location(to: Redirect, context: Context<'_>) -> String {
-    let (names, target) = (context.names, context.arrival.target.as_str());
+    let (names, target) = (context.names, context.arrival.meant.target.as_str());
     match to {
         // Without TLS there is no lower scheme to go to: the trap stands for it.
         Redirect::OtherOrigin | Redirect::Downgrade => format!("{}{target}", names.trap_url),
@@ -212,16 +216,10 @@ fn location(to: Redirect, context: Context<'_>) -> String {
 
 fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act {
     draft.headers.push((
-        "x-request-id".to_owned(),
-        format!("req_{:026}", context.arrival.index + 1),
+        Cow::Borrowed("x-request-id"),
+        request_id(context.arrival.index).into(),
     ));
     let set_by_hand = set_headers(&mut draft.headers, &behaviour.headers, context.names);
-    let reason = behaviour.reason.as_ref().map_or_else(
-        || envelope::reason(draft.status).to_owned(),
-        |reason| {
-            String::from_utf8_lossy(&substitute(reason.as_bytes(), context.names)).into_owned()
-        },
-    );
     let plain = behaviour.reason.is_none()
         && !set_by_hand
         && !behaviour.http10
@@ -236,7 +234,7 @@ fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act 
         RawBody::Bytes(body) if plain && (body.is_empty() || !bodyless(draft.status)) => {
             Act::Answer(Answer {
                 status: draft.status,
-                reason,
+                reason: envelope::reason(draft.status),
                 headers: draft.headers,
                 body,
             })
@@ -244,8 +242,18 @@ fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act 
         body => Act::Raw(RawAnswer {
             http10: behaviour.http10,
             status: draft.status,
-            reason,
-            headers: draft.headers,
+            reason: behaviour.reason.as_ref().map_or_else(
+                || envelope::reason(draft.status).to_owned(),
+                |reason| {
+                    let reason = substitute(reason.as_bytes(), context.names);
+                    String::from_utf8_lossy(&reason).into_owned()
+                },
+            ),
+            headers: draft
+                .headers
+                .into_iter()
+                .map(|(name, value)| (name.into_owned(), value.into_owned()))
+                .collect(),
             body,
             content_length: behaviour.content_length,
             transfer_encoding_also: behaviour.transfer_encoding_also,
@@ -259,17 +267,26 @@ fn finish(context: Context<'_>, behaviour: &Behaviour, mut draft: Draft) -> Act 
     }
 }
 
+/// The id of the request with this index: 26 digits, as a ULID has.
+fn request_id(index: usize) -> String {
+    let mut text = *b"req_00000000000000000000000000";
+    let (mut at, mut rest) = (text.len(), index + 1);
+    while rest > 0 {
+        at -= 1;
+        // A digit fits in a byte.
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 const fn bodyless(status: u16) -> bool {
     matches!(status, 204 | 205 | 304)
 }
 
 /// Puts the scenario's headers in the place of those of the same name (no value: none). Says whether
 /// one of them needs a writer that lets anything pass.
-fn set_headers(
-    headers: &mut Vec<(String, String)>,
-    wanted: &[(String, Vec<String>)],
-    names: &Names,
-) -> bool {
+fn set_headers(headers: &mut Headers, wanted: &[(String, Vec<String>)], names: &Names) -> bool {
     let mut by_hand = false;
     for (name, values) in wanted {
         let name = name.to_ascii_lowercase();
@@ -284,7 +301,7 @@ fn set_headers(
             by_hand |= !value
                 .bytes()
                 .all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
-            headers.push((name.clone(), value));
+            headers.push((name.clone().into(), value.into()));
         }
     }
     by_hand

@@ -2,7 +2,7 @@
 
 use super::{Endpoint, Follow, RawBody, Route, decision::Goal, others, processes, sandboxes};
 use crate::{
-    wire::{Call, Problem, view::to_text},
+    wire::{Call, Problem, envelope::Success},
     world::World,
 };
 use serde::Serialize;
@@ -55,8 +55,7 @@ pub(super) enum Reply {
     /// A success envelope.
     Data {
         status: u16,
-        /// JSON text.
-        data: String,
+        data: Success,
         headers: Vec<(&'static str, String)>,
     },
     /// Plain bytes.
@@ -77,9 +76,13 @@ pub(super) enum Reply {
 
 impl Reply {
     pub(super) fn data(status: u16, data: &impl Serialize) -> Self {
+        Self::told(status, Success::of(data))
+    }
+
+    pub(super) const fn told(status: u16, data: Success) -> Self {
         Self::Data {
             status,
-            data: to_text(data),
+            data,
             headers: Vec::new(),
         }
     }

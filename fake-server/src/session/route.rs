@@ -2,6 +2,33 @@
 
 use crate::wire::Call;
 
+/// What a request line means, taken apart once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meant {
+    /// Method.
+    pub method: String,
+    /// Path and query as they stood in the request line.
+    pub target: String,
+    /// The same, taken apart.
+    pub parts: Target,
+    /// Where it goes.
+    pub route: Route,
+}
+
+impl Meant {
+    /// By this method and target.
+    #[must_use]
+    pub fn of(method: &str, text: &str) -> Self {
+        let parts = target(text);
+        Self {
+            route: route(method, &parts),
+            method: method.to_owned(),
+            target: text.to_owned(),
+            parts,
+        }
+    }
+}
+
 /// Where a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {

@@ -7,7 +7,7 @@ use crate::{
         fields::query_integer,
         limits,
         requests::{CreateSandbox, Fork, PatchSandbox, read_disk_mib},
-        view::{page, to_json, to_text},
+        view::{page, to_json},
     },
     world::{
         State, World,
@@ -22,7 +22,7 @@ pub(super) fn create(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
         read => read?,
     };
     let sandbox = world.create_sandbox(request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(200, &sandbox.view(sandbox.shown())))
+    Ok(Reply::told(200, sandbox.told(sandbox.shown())))
 }
 
 fn plainest() -> CreateSandbox {
@@ -42,7 +42,7 @@ fn plainest() -> CreateSandbox {
 pub(super) fn get(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let sandbox = world.sandbox(ask.sandbox(), ask.now_ms)?;
     let state = sandbox.poll(ask.now_ms);
-    Ok(Reply::data(200, &sandbox.view(state)))
+    Ok(Reply::told(200, sandbox.told(state)))
 }
 
 pub(super) fn list(world: &World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -86,7 +86,7 @@ pub(super) fn patch(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let sandbox = world.sandbox(ask.sandbox(), ask.now_ms)?;
     let patch = PatchSandbox::read(ask.body)?;
     sandbox.patch(patch);
-    Ok(Reply::data(200, &sandbox.view(sandbox.shown())))
+    Ok(Reply::told(200, sandbox.told(sandbox.shown())))
 }
 
 pub(super) fn delete(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
@@ -113,12 +113,12 @@ pub(super) fn resume(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
     Ok(changed(sandbox, accepted, false))
 }
 
-fn changed(sandbox: &Sandbox, accepted: Accepted, poll_after: bool) -> Reply {
+fn changed(sandbox: &mut Sandbox, accepted: Accepted, poll_after: bool) -> Reply {
     match accepted {
-        Accepted::Already(state) => Reply::data(200, &sandbox.view(state)),
+        Accepted::Already(state) => Reply::told(200, sandbox.told(state)),
         Accepted::Begun(state) => Reply::Data {
             status: 202,
-            data: to_text(&sandbox.view(state)),
+            data: sandbox.told(state),
             headers: if poll_after {
                 vec![("x-poll-after", "1".to_owned())]
             } else {
@@ -134,7 +134,7 @@ pub(super) fn fork(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
         read => read?,
     };
     let child = world.fork(ask.sandbox(), request, ask.by, ask.now_ms)?;
-    Ok(Reply::data(201, &child.view(child.shown())))
+    Ok(Reply::told(201, child.told(child.shown())))
 }
 
 pub(super) fn resize(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {

@@ -1,5 +1,7 @@
 //! JSend envelopes and status lines.
 
+use bytes::Bytes;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// `{"status":"success","data":..}`: a 2xx.
@@ -8,16 +10,39 @@ pub fn success(data: Value) -> Value {
     json!({ "status": "success", "data": data })
 }
 
-/// [`success`] as text, around data that is JSON text already: what nearly every answer is, so it is
-/// not built as a tree first.
-#[must_use]
-pub fn success_text(data: &str) -> Vec<u8> {
+/// [`success`] as text: what nearly every answer is, so it is not built as a tree first. Clones share
+/// the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Success(Bytes);
+
+impl Success {
     const BEGIN: &str = "{\"status\":\"success\",\"data\":";
-    let mut text = Vec::with_capacity(BEGIN.len() + data.len() + 1);
-    text.extend_from_slice(BEGIN.as_bytes());
-    text.extend_from_slice(data.as_bytes());
-    text.push(b'}');
-    text
+
+    /// Around this data.
+    #[must_use]
+    pub fn of(data: &impl Serialize) -> Self {
+        // Most answers fit in this, and then the text is written without moving.
+        let mut text = Vec::with_capacity(1024);
+        text.extend_from_slice(Self::BEGIN.as_bytes());
+        // Data holds strings, numbers and lists only: nothing in it can fail to serialise.
+        let _ = serde_json::to_writer(&mut text, data);
+        text.push(b'}');
+        // Without the room that is left: the wire log keeps it.
+        Self(text.into_boxed_slice().into())
+    }
+
+    /// The whole envelope.
+    #[must_use]
+    pub fn into_text(self) -> Bytes {
+        self.0
+    }
+
+    /// The data alone, as JSON text.
+    #[must_use]
+    pub fn data(&self) -> &str {
+        let data = &self.0[Self::BEGIN.len()..self.0.len() - 1];
+        std::str::from_utf8(data).unwrap_or_default()
+    }
 }
 
 /// `{"status":"fail","data":{"code":..,"message":..,field:message..}}`: the client's fault, a 4xx.
@@ -144,8 +169,9 @@ mod tests {
     #[test]
     fn a_success_is_the_same_as_text_and_as_a_tree() {
         let data = json!({ "id": "a\"b", "list": [1, null] });
-        let text = success_text(&data.to_string());
-        assert_eq!(text, success(data).to_string().into_bytes());
+        let told = Success::of(&data);
+        assert_eq!(told.data(), data.to_string());
+        assert_eq!(told.into_text(), success(data).to_string());
     }
 
     #[test]

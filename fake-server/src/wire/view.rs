@@ -131,16 +131,6 @@ pub struct OutputView {
     pub bytes: u64,
 }
 
-/// A view as JSON text.
-#[must_use]
-pub fn to_text(view: &impl Serialize) -> String {
-    // Most views fit in this, and then the text is written without moving.
-    let mut text = Vec::with_capacity(1024);
-    // Views hold strings, numbers and lists only: nothing in them can fail to serialise.
-    let _ = serde_json::to_writer(&mut text, view);
-    String::from_utf8(text).unwrap_or_default()
-}
-
 /// A view as JSON.
 #[must_use]
 pub fn to_json(view: &impl Serialize) -> Value {

@@ -4,6 +4,7 @@
 pub mod process;
 pub mod sandbox;
 mod state;
+mod told;
 
 pub use state::State;
 

@@ -26,7 +26,7 @@ use crate::{
 use coding::Coder;
 use head::Head;
 use out::{BATCH_BYTES, Delimited, Out, note};
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 use tokio::{sync::watch, time::Instant};
 
 /// How long a reset, and each segment, waits for what came before to be acknowledged. A reader that
@@ -63,7 +63,7 @@ pub(super) async fn play(
     answer: RawAnswer,
     wire: Wire,
 ) -> Option<Wire> {
-    let names = trial.names();
+    let names = Arc::clone(trial.names());
     let mut total = measure(&answer, &names);
     let mut payload_room = None;
     if let Some(Break {
@@ -181,7 +181,7 @@ pub(super) async fn close(trial: &Trial, connection: u32, wire: &mut Wire) {
     let over = Instant::now() + CLOSE_BOUND;
     let mut pause = Duration::from_millis(2);
     loop {
-        trial.acked(connection, wire.acked(), wire.gauge().written());
+        trial.acked(connection, wire.acked());
         if wire.left() {
             trial.client_left(connection);
             return;
@@ -212,7 +212,7 @@ struct Player<'a> {
     segments: Segments,
     /// Which of the segments' sizes is next.
     round: usize,
-    names: Names,
+    names: Arc<Names>,
     heartbeat: Duration,
     follows: Option<Follow>,
     changes: Option<watch::Receiver<u64>>,
@@ -802,11 +802,7 @@ impl Player<'_> {
     }
 
     fn look_at_acks(&self) {
-        self.trial.acked(
-            self.connection,
-            self.wire.acked(),
-            self.wire.gauge().written(),
-        );
+        self.trial.acked(self.connection, self.wire.acked());
     }
 
     /// Everything before the place where the body breaks off has been gathered.

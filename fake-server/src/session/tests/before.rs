@@ -16,7 +16,7 @@ fn a_refusal_stands_just_before_its_call() {
     let send = |trial: &mut Trial, method: &str, target: &str, body: &str| {
         let request = request(method, target, body);
         let arrival = trial.session.arrive(&request, ConnectionUse::Fresh, 0);
-        let _ = trial.session.answer(&arrival, &request, 0);
+        let _ = trial.session.answer(&arrival, &request.body, 0);
         arrival
     };
     let created = send(&mut trial, "POST", PROCESSES, r#"{"cmd":"sh"}"#);

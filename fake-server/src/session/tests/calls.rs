@@ -392,7 +392,7 @@ fn files_are_kept_byte_for_byte() {
         (status, &body["data"]),
         (200, &json!({"bytes":3,"path":"/tmp/a b"}))
     );
-    assert_eq!(trial.answer("GET", file, "").body, b"x\0y");
+    assert_eq!(trial.answer("GET", file, "").body, &b"x\0y"[..]);
     assert_eq!(trial.status("PUT", file, "\"\""), 200);
 }
 

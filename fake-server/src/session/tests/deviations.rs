@@ -17,13 +17,13 @@ fn a_status_fault_has_an_envelope_and_no_effect() {
     assert_eq!(answer.status, 502);
     assert_eq!(
         answer.body,
-        br#"{"status":"error","message":"bad gateway","code":502}"#
+        r#"{"status":"error","message":"bad gateway","code":502}"#
     );
     let values: Vec<&str> = answer
         .headers
         .iter()
         .filter(|(name, _)| name == "retry-after")
-        .map(|(_, value)| value.as_str())
+        .map(|(_, value)| &**value)
         .collect();
     assert_eq!(values, ["1", "2"]);
     assert_eq!(trial.session.ledger(0).len(), 1);
@@ -178,7 +178,7 @@ fn bodies_and_reasons_have_their_placeholders_replaced() {
     assert_eq!(raw.reason, "Oops CANARY");
     assert_eq!(
         raw.body,
-        RawBody::Bytes(b"<html>CANARY skp_key</html>".to_vec())
+        RawBody::Bytes("<html>CANARY skp_key</html>".into())
     );
     assert!(
         raw.headers

@@ -3,6 +3,7 @@
 
 mod view;
 
+use super::told::Told;
 use crate::{
     journal::Journal,
     script::model::{Truth, TruthExit},
@@ -12,19 +13,15 @@ use crate::{
     },
 };
 use std::sync::Arc;
+use view::{Facts, Shown};
 
 /// A process and all that is remembered of it.
 #[derive(Clone, Debug)]
 pub struct Process {
-    id: String,
+    facts: Told<Facts, Shown>,
     truth: Arc<Truth>,
-    pid: u32,
-    created_ms: u64,
     /// When a live truth begins to be written.
     started_ms: u64,
-    cmd: Option<String>,
-    args: Vec<String>,
-    cwd: Option<String>,
     size: Option<Size>,
     stdin: Stdin,
     input_seq: u64,
@@ -98,14 +95,17 @@ impl Process {
     ) -> Self {
         Self {
             journal: Journal::new(truth.journal_bytes),
-            id,
+            facts: Told::new(Facts {
+                id,
+                kind: truth.kind,
+                pid,
+                created_ms: now_ms,
+                cmd: request.cmd,
+                args: request.args,
+                cwd: request.cwd,
+            }),
             truth,
-            pid,
-            created_ms: now_ms,
             started_ms: now_ms,
-            cmd: request.cmd,
-            args: request.args,
-            cwd: request.cwd,
             size: request.pty,
             stdin: Stdin::Open,
             input_seq: 0,
@@ -120,7 +120,7 @@ impl Process {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.id
+        &self.facts.id
     }
 
     /// How its leader ended, if it has by now.
@@ -149,7 +149,7 @@ impl Process {
     pub fn natural_exit_ms(&self) -> Option<u64> {
         match &self.truth.exit {
             TruthExit::Never => None,
-            TruthExit::Status { .. } if !self.truth.live => Some(self.created_ms),
+            TruthExit::Status { .. } if !self.truth.live => Some(self.facts.created_ms),
             TruthExit::Status { pause_ms, .. } => {
                 let quiet = self.truth.frames.iter().map(|frame| frame.pause_ms);
                 Some(self.started_ms + quiet.sum::<u64>() + pause_ms)

@@ -43,7 +43,9 @@ fn process(truth: Truth) -> Process {
 #[test]
 fn a_finished_truth_shows_its_exit_but_takes_input_until_stdin_is_closed() {
     let mut process = process(truth(false, code(7)));
-    assert_eq!(process.view_of_creation().state, "running");
+    let created = process.told_at_creation();
+    assert!(created.data().contains(r#""state":"running""#));
+    assert_eq!(process.told(1000).data(), to_text(&mut process, 1000));
     let view = process.view(1000);
     assert_eq!((view.state, view.exit_code), ("exited", Some(7)));
     assert_eq!(view.output.newest_seq, 3);
@@ -165,4 +167,32 @@ fn an_evicted_cursor_is_told_where_the_journal_begins() {
             oldest: 2
         })
     );
+}
+
+#[test]
+fn what_is_told_is_never_stale() {
+    let mut process = process(truth(true, TruthExit::Never));
+    let mut seen = Vec::new();
+    let mut tell = |process: &mut Process, now_ms| {
+        let told = process.told(now_ms);
+        assert_eq!(told.data(), to_text(process, now_ms));
+        assert_eq!(
+            process.told(now_ms),
+            told,
+            "it is the same when asked again"
+        );
+        if seen.last() != Some(&told) {
+            seen.push(told);
+        }
+        seen.len()
+    };
+    assert_eq!(tell(&mut process, 1000), 1);
+    // Frames are written as time goes, then somebody ends it.
+    assert_eq!(tell(&mut process, 60_000), 2);
+    let _ = process.delete(0, None, 60_001);
+    assert_eq!(tell(&mut process, 60_001), 3);
+}
+
+fn to_text(process: &mut Process, now_ms: u64) -> String {
+    serde_json::to_string(&process.view(now_ms)).unwrap()
 }

@@ -3,7 +3,7 @@
 
 mod view;
 
-use super::{process::Process, state::State};
+use super::{process::Process, state::State, told::Told};
 use crate::wire::{
     Problem,
     requests::{CreateSandbox, PatchSandbox},
@@ -31,24 +31,37 @@ pub enum Accepted {
     Already(State),
 }
 
-/// A sandbox with its processes and files.
+/// What answers show of a sandbox, its state aside, which is shown late.
 #[derive(Clone, Debug)]
-pub struct Sandbox {
+struct Facts {
     id: String,
     made: CreateSandbox,
     number: u32,
     phase: Phase,
-    lag: u32,
     created_ms: u64,
     running_ms: Option<u64>,
     paused_ms: Option<u64>,
     resumed_ms: Option<u64>,
     destroyed_ms: Option<u64>,
     forked_from: Option<String>,
+}
+
+/// A sandbox with its processes and files.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    /// Told in a state.
+    facts: Told<Facts, State>,
+    lag: u32,
     pub(super) processes: Vec<Process>,
     pub(super) files: BTreeMap<String, Vec<u8>>,
     pub(super) made_by: Option<usize>,
     pub(super) deleted_by: Option<usize>,
+}
+
+impl Facts {
+    fn declared(&self) -> Vec<String> {
+        self.made.envs.iter().map(|(key, _)| key.clone()).collect()
+    }
 }
 
 impl Sandbox {
@@ -74,17 +87,19 @@ impl Sandbox {
             }
         };
         Self {
-            id,
-            made,
-            number,
-            phase,
+            facts: Told::new(Facts {
+                id,
+                made,
+                number,
+                phase,
+                created_ms: now_ms,
+                running_ms: (state == State::Running).then_some(now_ms),
+                paused_ms: (state == State::Paused).then_some(now_ms),
+                resumed_ms: None,
+                destroyed_ms: (state == State::Destroyed).then_some(now_ms),
+                forked_from: None,
+            }),
             lag,
-            created_ms: now_ms,
-            running_ms: (state == State::Running).then_some(now_ms),
-            paused_ms: (state == State::Paused).then_some(now_ms),
-            resumed_ms: None,
-            destroyed_ms: (state == State::Destroyed).then_some(now_ms),
-            forked_from: None,
             processes: Vec::new(),
             files: BTreeMap::new(),
             made_by,
@@ -104,14 +119,15 @@ impl Sandbox {
         now_ms: u64,
     ) -> Self {
         let mut child = Self::new(id, number, made, State::Forking, self.lag, made_by, now_ms);
+        let facts = child.facts.change();
+        facts.forked_from = Some(self.facts.id.clone());
         if paused {
-            child.phase = Phase::Changing {
+            facts.phase = Phase::Changing {
                 shown: State::Forking,
                 to: State::Paused,
                 polls: self.lag,
             };
         }
-        child.forked_from = Some(self.id.clone());
         child.files.clone_from(&self.files);
         child
     }
@@ -119,25 +135,25 @@ impl Sandbox {
     /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {
-        &self.id
+        &self.facts.id
     }
 
     /// How it was asked for.
     #[must_use]
-    pub const fn made(&self) -> &CreateSandbox {
-        &self.made
+    pub fn made(&self) -> &CreateSandbox {
+        &self.facts.made
     }
 
     /// Names of the variables it was made with.
     #[must_use]
     pub fn declared(&self) -> Vec<String> {
-        self.made.envs.iter().map(|(key, _)| key.clone()).collect()
+        self.facts.declared()
     }
 
     /// The state that answers show, without counting as a poll.
     #[must_use]
-    pub const fn shown(&self) -> State {
-        match self.phase {
+    pub fn shown(&self) -> State {
+        match self.facts.phase {
             Phase::Settled(state) => state,
             Phase::Changing { shown, .. } => shown,
         }
@@ -145,27 +161,28 @@ impl Sandbox {
 
     /// A poll: what it shows, and one step nearer to where it goes.
     pub fn poll(&mut self, now_ms: u64) -> State {
-        match &mut self.phase {
-            Phase::Changing { shown, polls, .. } if *polls > 0 => {
-                *polls -= 1;
-                *shown
+        match self.facts.phase {
+            Phase::Changing { shown, to, polls } if polls > 0 => {
+                let polls = polls - 1;
+                self.facts.change().phase = Phase::Changing { shown, to, polls };
+                shown
             }
             Phase::Changing { to, .. } => {
-                let to = *to;
                 self.arrive(to, now_ms);
                 to
             }
-            Phase::Settled(state) => *state,
+            Phase::Settled(state) => state,
         }
     }
 
     fn arrive(&mut self, to: State, now_ms: u64) {
-        self.phase = Phase::Settled(to);
+        let facts = self.facts.change();
+        facts.phase = Phase::Settled(to);
         match to {
-            State::Running if self.paused_ms.is_some() => self.resumed_ms = Some(now_ms),
-            State::Running => self.running_ms = Some(now_ms),
-            State::Paused => self.paused_ms = Some(now_ms),
-            State::Destroyed => self.destroyed_ms = Some(now_ms),
+            State::Running if facts.paused_ms.is_some() => facts.resumed_ms = Some(now_ms),
+            State::Running => facts.running_ms = Some(now_ms),
+            State::Paused => facts.paused_ms = Some(now_ms),
+            State::Destroyed => facts.destroyed_ms = Some(now_ms),
             _ => {}
         }
     }
@@ -173,8 +190,8 @@ impl Sandbox {
     /// What it really is: a change that was accepted has happened, only its showing lags. A boot is
     /// not over before it is shown.
     #[must_use]
-    pub const fn really(&self) -> State {
-        match self.phase {
+    pub fn really(&self) -> State {
+        match self.facts.phase {
             Phase::Settled(state)
             | Phase::Changing {
                 shown: state @ (State::Creating | State::Forking),
@@ -187,14 +204,15 @@ impl Sandbox {
     /// Whether it is no longer found.
     #[must_use]
     pub fn is_gone(&self, now_ms: u64) -> bool {
-        self.destroyed_ms
+        self.facts
+            .destroyed_ms
             .is_some_and(|at| now_ms.saturating_sub(at) >= DESTROYED_IS_SHOWN_MS)
     }
 
     /// Whether its name is taken by it.
     #[must_use]
     pub fn holds_name(&self, name: &str) -> bool {
-        self.made.name.as_deref() == Some(name) && !self.really().is_terminal()
+        self.facts.made.name.as_deref() == Some(name) && !self.really().is_terminal()
     }
 
     /// Nothing but a running sandbox runs processes and reads files.
@@ -253,16 +271,17 @@ impl Sandbox {
     }
 
     /// The state to tell about a change that needs no second one.
-    const fn on_the_way(&self, via: State) -> State {
-        match self.phase {
+    fn on_the_way(&self, via: State) -> State {
+        match self.facts.phase {
             Phase::Settled(state) => state,
             Phase::Changing { .. } => via,
         }
     }
 
-    const fn begin(&mut self, via: State) -> Accepted {
-        self.phase = Phase::Changing {
-            shown: self.shown(),
+    fn begin(&mut self, via: State) -> Accepted {
+        let shown = self.shown();
+        self.facts.change().phase = Phase::Changing {
+            shown,
             to: via.settled(),
             polls: self.lag,
         };
@@ -271,11 +290,12 @@ impl Sandbox {
 
     /// Changes what a PATCH may change.
     pub fn patch(&mut self, patch: PatchSandbox) {
+        let made = &mut self.facts.change().made;
         if let Some(enabled) = patch.ingress_enabled {
-            self.made.ingress_enabled = enabled;
+            made.ingress_enabled = enabled;
         }
         if let Some(seconds) = patch.auto_pause_after_seconds {
-            self.made.auto_pause_after_seconds = seconds;
+            made.auto_pause_after_seconds = seconds;
         }
     }
 
@@ -284,16 +304,16 @@ impl Sandbox {
     /// # Errors
     /// `Invalid` if it would shrink.
     pub fn grow(&mut self, disk_mib: u64) -> Result<(), Problem> {
-        if disk_mib < self.made.disk_mib {
+        if disk_mib < self.facts.made.disk_mib {
             return Err(Problem::invalid(
                 "disk_mib",
                 format!(
                     "must not be below {}: a disk only grows",
-                    self.made.disk_mib
+                    self.facts.made.disk_mib
                 ),
             ));
         }
-        self.made.disk_mib = disk_mib;
+        self.facts.change().made.disk_mib = disk_mib;
         Ok(())
     }
 }

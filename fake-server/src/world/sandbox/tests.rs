@@ -112,3 +112,34 @@ fn a_view_has_every_field_that_a_decoder_needs() {
     }
     assert!(view.get("paused_at").is_none(), "absent, not null");
 }
+
+#[test]
+fn what_is_told_is_never_stale() {
+    let mut sandbox = sandbox(State::Running, 1);
+    let tell = |sandbox: &mut Sandbox| {
+        let state = sandbox.poll(10);
+        let told = sandbox.told(state);
+        let text = serde_json::to_string(&sandbox.view(state)).unwrap();
+        assert_eq!(told.data(), text);
+        assert_eq!(sandbox.told(state), told, "it is the same when asked again");
+        text
+    };
+    let mut texts = vec![tell(&mut sandbox)];
+    let patch = PatchSandbox::read(br#"{"ingress_enabled":true}"#).unwrap();
+    sandbox.patch(patch);
+    texts.push(tell(&mut sandbox));
+    sandbox.grow(100_000).unwrap();
+    texts.push(tell(&mut sandbox));
+    sandbox.pause().unwrap();
+    assert_eq!(Some(&tell(&mut sandbox)), texts.last(), "it lags");
+    texts.push(tell(&mut sandbox));
+    sandbox.resume().unwrap();
+    tell(&mut sandbox);
+    texts.push(tell(&mut sandbox));
+    let _ = sandbox.delete(None, 11);
+    tell(&mut sandbox);
+    texts.push(tell(&mut sandbox));
+    for (at, text) in texts.iter().enumerate() {
+        assert!(!texts[..at].contains(text), "{text}");
+    }
+}

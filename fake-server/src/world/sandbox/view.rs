@@ -1,9 +1,10 @@
 //! What answers show of a sandbox.
 
-use super::Sandbox;
+use super::{Facts, Sandbox};
 use crate::{
     wire::{
         catalog,
+        envelope::Success,
         ids::rfc3339,
         view::{SandboxView, ingress_url_template},
     },
@@ -14,6 +15,18 @@ impl Sandbox {
     /// As answers show it, in this state.
     #[must_use]
     pub fn view(&self, state: State) -> SandboxView {
+        self.facts.view(state)
+    }
+
+    /// The answer that shows it in this state.
+    pub fn told(&mut self, state: State) -> Success {
+        self.facts
+            .say(state, |facts| Success::of(&facts.view(state)))
+    }
+}
+
+impl Facts {
+    fn view(&self, state: State) -> SandboxView {
         let made = &self.made;
         let shape = catalog::find_shape(&made.shape);
         SandboxView {

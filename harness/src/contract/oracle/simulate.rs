@@ -109,7 +109,10 @@ impl Simulation {
         if let Some(cut) = arrival.cut {
             exchange.answer.push(ended(AnswerEnd::Cut(cut)));
         } else {
-            let mut act = self.session.answer(&arrival, &request, self.now_ms).act;
+            let mut act = self
+                .session
+                .answer(&arrival, &request.body, self.now_ms)
+                .act;
             while let Act::Wait(waiting) = act {
                 self.now_ms = self.now_ms.max(waiting.until_ms);
                 act = self.session.resume(waiting, self.now_ms);
@@ -186,7 +189,7 @@ impl Simulation {
         let body_at = exchange.answer.len();
         let end = match answer.body {
             RawBody::Bytes(bytes) => {
-                exchange.answer.push(body(Payload::Plain, bytes));
+                exchange.answer.push(body(Payload::Plain, bytes.into()));
                 Some(if answer.http10 {
                     AnswerEnd::CloseDelimited
                 } else {
@@ -299,10 +302,16 @@ fn plain(answer: Answer, exchange: &mut Exchange) {
     exchange.answer.push(Sent::Head {
         http10: false,
         status: answer.status,
-        reason: answer.reason,
-        headers: answer.headers,
+        reason: answer.reason.to_owned(),
+        headers: answer
+            .headers
+            .into_iter()
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect(),
     });
-    exchange.answer.push(body(Payload::Plain, answer.body));
+    exchange
+        .answer
+        .push(body(Payload::Plain, answer.body.into()));
     exchange.answer.push(ended(AnswerEnd::Complete));
 }
 

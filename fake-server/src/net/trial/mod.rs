@@ -1,17 +1,21 @@
 //! What the connections of one trial share: the session, the log, and who wants to hear of changes.
 
+mod acks;
+mod told;
+
 use super::{
     event::{Observer, WireEvent},
-    recorder::{self, NOWHERE, Note, Recorder},
+    gauge::Gauge,
+    heard::Heard,
+    recorder::Recorder,
 };
 use crate::{
-    script::model::Plan,
-    session::{Act, Answer, Arrival, Decision, Follow, RefusalDue, Session, Waiting},
-    wire::Blob,
-    wirelog::{AnswerEnd, Micros, Names, Payload, Request, Sent, WireLog},
+    script::model::{ConnectionUse, Plan},
+    session::{Act, Arrival, Decision, Follow, RefusalDue, Session, Waiting},
+    wirelog::{Micros, Names, Payload},
 };
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -25,6 +29,7 @@ use tokio::{
 /// One trial's shared state.
 pub(super) struct Trial {
     began: Instant,
+    names: Arc<Names>,
     state: Mutex<State>,
     /// Something was logged.
     heard: Notify,
@@ -43,9 +48,9 @@ struct State {
     session: Session,
     recorder: Recorder,
     /// Connections accepted and not closed.
-    alive: BTreeSet<u32>,
-    /// Connections with nothing under way and nothing unacknowledged.
-    settled: BTreeSet<u32>,
+    alive: BTreeMap<u32, Arc<Gauge>>,
+    /// The number of changes of the world that was made known last.
+    changes: u64,
     /// The port refuses, or is about to.
     refusing: bool,
 }
@@ -82,16 +87,18 @@ impl Trial {
         observer: Option<Observer>,
     ) -> Self {
         let mut session = Session::new(plan, names.clone());
+        let shared = Arc::new(names.clone());
         if restart_per_process {
             session.restart_per_process();
         }
         Self {
             began: Instant::now(),
+            names: shared,
             state: Mutex::new(State {
                 session,
                 recorder: Recorder::new(names, log_limit_bytes),
-                alive: BTreeSet::new(),
-                settled: BTreeSet::new(),
+                alive: BTreeMap::new(),
+                changes: 0,
                 refusing: false,
             }),
             heard: Notify::new(),
@@ -126,8 +133,8 @@ impl Trial {
         super::later(self.began, ms)
     }
 
-    pub(super) fn names(&self) -> Names {
-        self.state().recorder.names().clone()
+    pub(super) const fn names(&self) -> &Arc<Names> {
+        &self.names
     }
 
     /// Something of which the live view is told, after the state has it.
@@ -152,11 +159,11 @@ impl Trial {
     }
 
     /// A connection was accepted: its number, and the cut that a fault wants at once.
-    pub(super) fn accepted(&self) -> (u32, Option<crate::script::model::Cut>) {
+    pub(super) fn accepted(&self, gauge: Arc<Gauge>) -> (u32, Option<crate::script::model::Cut>) {
         let now = self.now();
         let mut state = self.state();
         let connection = state.recorder.accepted(now);
-        state.alive.insert(connection);
+        state.alive.insert(connection, gauge);
         let cut = state.session.on_accept();
         if let Some((fault, cut)) = cut {
             state.recorder.cut_at_accept(connection, fault, cut);
@@ -182,7 +189,6 @@ impl Trial {
         let now = self.now();
         let mut state = self.state();
         state.alive.remove(&connection);
-        state.settled.remove(&connection);
         state.recorder.closed(connection, now);
         drop(state);
         self.tell(WireEvent::Closed {
@@ -196,51 +202,29 @@ impl Trial {
         self.record(|recorder, now| recorder.client_closed(connection, now));
     }
 
-    /// The peer has acknowledged so many bytes of a connection, of so many sent.
-    pub(super) fn acked(&self, connection: u32, bytes: u64, of: u64) {
-        let mut state = self.state();
-        let news = state.recorder.acked(connection, bytes);
-        let is_settled = bytes >= of && state.recorder.is_idle(connection);
-        let settled_news = if is_settled {
-            state.settled.insert(connection)
-        } else {
-            state.settled.remove(&connection)
-        };
-        drop(state);
-        if news || settled_news {
-            self.heard.notify_waiters();
-        }
-    }
-
     /// A request's head is there.
-    pub(super) fn arrive(&self, connection: u32, request: Request) -> Arrived {
+    pub(super) fn arrive(&self, connection: u32, heard: &Heard) -> Arrived {
         let now = self.now();
         let mut state = self.state();
         let usage = if state.recorder.exchanges_on(connection) == 0 {
-            crate::script::model::ConnectionUse::Fresh
+            ConnectionUse::Fresh
         } else {
-            crate::script::model::ConnectionUse::Reused
+            ConnectionUse::Reused
         };
-        state.settled.remove(&connection);
-        let arrival = state.session.arrive(&request, usage, now / 1000);
-        let shown = self.is_observed().then(|| request.clone());
-        let exchange = state.recorder.arrived(
-            connection,
-            request,
-            arrival.call,
-            arrival.attempt,
-            arrival.fault,
-            now,
-        );
+        let meant = Arc::clone(&heard.meant);
+        let arrival = state
+            .session
+            .arrive_as(meant, heard.authorised, usage, now / 1000);
+        let exchange = state.recorder.arrived(connection, heard, &arrival, now);
         drop(state);
-        if let Some(request) = shown {
+        if self.is_observed() {
             self.tell(WireEvent::Request {
                 at_us: now,
                 connection,
                 exchange,
                 call: arrival.call,
                 attempt: arrival.attempt,
-                request,
+                request: heard.shown(),
                 fault: arrival.fault,
             });
         }
@@ -253,23 +237,20 @@ impl Trial {
     }
 
     /// The beginning of a request's body that did not come whole.
-    pub(super) fn broken_body(&self, exchange: usize, body: Vec<u8>) {
+    pub(super) fn broken_body(&self, exchange: usize, body: &[u8]) {
         self.record(|recorder, _| recorder.broken_body(exchange, body));
     }
 
-    /// The request is whole with this body: what to do about it.
-    pub(super) fn answer(&self, arrived: &Arrived, body: Vec<u8>) -> Decision {
-        let now_ms = self.now_ms();
+    /// The request is whole with this body: what to do about it, and when that was decided.
+    pub(super) fn answer(&self, arrived: &Arrived, body: &[u8]) -> (Decision, Micros) {
+        let now = self.now();
         let mut state = self.state();
+        let decision = state.session.answer(&arrived.arrival, body, now / 1000);
         // The session sees all of the body, the log keeps what it has room for.
-        let mut request = state.recorder.lend(arrived.exchange);
-        request.body = body.into();
-        request.body_complete = true;
-        let decision = state.session.answer(&arrived.arrival, &request, now_ms);
-        state.recorder.take_back(arrived.exchange, request);
+        state.recorder.whole(arrived.exchange, body);
         self.publish(state);
         self.heard.notify_waiters();
-        decision
+        (decision, now)
     }
 
     /// What to do about a long poll now.
@@ -290,8 +271,11 @@ impl Trial {
         line
     }
 
-    fn publish(&self, state: MutexGuard<'_, State>) {
+    fn publish(&self, mut state: MutexGuard<'_, State>) {
         let changes = state.session.changes();
+        if std::mem::replace(&mut state.changes, changes) == changes {
+            return;
+        }
         drop(state);
         self.changes.send_if_modified(|seen| {
             let news = *seen != changes;
@@ -338,20 +322,33 @@ impl Trial {
     /// refused, the port refuses when this returns; then true is returned, and this connection may
     /// not be kept either. To be called at least once an exchange.
     pub(super) async fn ending(&self, arrived: &Arrived) -> bool {
-        let (closes, due) = {
-            let mut state = self.state();
-            if arrived.is_over.swap(true, Ordering::Relaxed) {
-                return false;
-            }
-            let closes = state.session.close_after(&arrived.arrival);
-            state.session.ended(&arrived.arrival);
-            (closes, state.take_refusal())
-        };
+        let (closes, due) = self.end(arrived);
         self.refuse(due).await;
         if closes {
             self.close_idle();
         }
         closes
+    }
+
+    /// [`Self::ending`] for the many exchanges that close and refuse nothing: then it is done at once. Else
+    /// nothing is, and [`Self::ending`] is to be waited for.
+    pub(super) fn ending_at_once(&self, arrived: &Arrived) -> bool {
+        let mut state = self.state();
+        let is_quiet = !state.session.has_faults_before_requests();
+        if is_quiet && !arrived.is_over.swap(true, Ordering::Relaxed) {
+            state.session.ended(&arrived.arrival);
+        }
+        is_quiet
+    }
+
+    fn end(&self, arrived: &Arrived) -> (bool, Option<RefusalDue>) {
+        let mut state = self.state();
+        if arrived.is_over.swap(true, Ordering::Relaxed) {
+            return (false, None);
+        }
+        let closes = state.session.close_after(&arrived.arrival);
+        state.session.ended(&arrived.arrival);
+        (closes, state.take_refusal())
     }
 
     /// The refusal that is due before any request, if one is.
@@ -376,215 +373,6 @@ impl Trial {
         state.session.refused(fault);
         state.refusing = false;
         state.take_refusal()
-    }
-
-    /// Logs the head of an answer.
-    pub(super) fn head(
-        &self,
-        exchange: usize,
-        http10: bool,
-        status: u16,
-        reason: String,
-        headers: Vec<(String, String)>,
-    ) {
-        let what = self.is_observed().then(|| Sent::Head {
-            http10,
-            status,
-            reason: reason.clone(),
-            headers: headers.clone(),
-        });
-        let at_us = self.record(|recorder, now| {
-            recorder.head(exchange, http10, status, reason, headers);
-            now
-        });
-        if let Some(what) = what {
-            self.tell(WireEvent::Sent {
-                at_us,
-                exchange,
-                what,
-            });
-        }
-    }
-
-    /// Logs an ordinary answer, which hyper writes; [`Self::placed`] says later that it has left.
-    pub(super) fn ordinary(&self, exchange: usize, answer: Answer) {
-        let Answer {
-            status,
-            reason,
-            headers,
-            body,
-        } = answer;
-        self.head(exchange, false, status, reason, headers);
-        if !body.is_empty() {
-            self.sent(exchange, vec![(NOWHERE, recorder::plain(body))]);
-        }
-    }
-
-    /// An ordinary answer has left whole.
-    pub(super) fn placed(&self, exchange: usize, place: u64, left_at: Instant) {
-        let left_us = self.micros(left_at);
-        self.record(|recorder, _| recorder.placed(exchange, place, left_us));
-        if self.is_observed() {
-            self.tell(WireEvent::Sent {
-                at_us: self.now(),
-                exchange,
-                what: Sent::End {
-                    how: AnswerEnd::Complete,
-                    acked: false,
-                },
-            });
-        }
-    }
-
-    /// Logs what has left, with the place on the connection where each ended, and tells the live view.
-    pub(super) fn sent(&self, exchange: usize, notes: Vec<(u64, Note)>) {
-        if notes.is_empty() {
-            return;
-        }
-        let now = self.now();
-        let events: Vec<WireEvent> = if self.is_observed() {
-            notes
-                .iter()
-                .map(|(_, note)| sent_event(now, exchange, note))
-                .collect()
-        } else {
-            Vec::new()
-        };
-        self.record(|recorder, now| {
-            for (place, note) in notes {
-                recorder.sent(exchange, note, place, now);
-            }
-        });
-        for event in events {
-            self.tell(event);
-        }
-    }
-
-    /// Logs the end of an answer, which left at that moment; absent: leaves now.
-    pub(super) fn ended(
-        &self,
-        exchange: usize,
-        how: AnswerEnd,
-        place: u64,
-        acked: Option<bool>,
-        left_at: Option<Instant>,
-    ) {
-        let now = self.record(|recorder, now| {
-            let at_us = left_at.map_or(now, |at| self.micros(at));
-            recorder.ended(exchange, how, place, acked, at_us);
-            now
-        });
-        if self.is_observed() {
-            self.tell(WireEvent::Sent {
-                at_us: now,
-                exchange,
-                what: Sent::End {
-                    how,
-                    acked: acked.unwrap_or(false),
-                },
-            });
-        }
-    }
-
-    /// The client left in the middle of an answer.
-    pub(super) fn abandoned(&self, exchange: usize, connection: u32) {
-        let now = self.record(|recorder, now| {
-            recorder.client_closed(connection, now);
-            recorder.over(exchange);
-            now
-        });
-        self.tell(WireEvent::Abandoned {
-            at_us: now,
-            exchange,
-        });
-    }
-
-    /// What came on a connection was no HTTP request.
-    pub(super) fn unreadable(&self, connection: u32, error: &hyper::Error) {
-        self.tell(WireEvent::Unreadable {
-            at_us: self.now(),
-            connection,
-            error: error.to_string(),
-        });
-    }
-
-    /// A request reached the trap.
-    pub(super) fn trapped(&self, request: Request) {
-        let api_key = self.names().api_key;
-        let trapped = self.record(|recorder, now| {
-            let trapped = super::request::trapped(request, &api_key, now);
-            recorder.trapped(trapped.clone());
-            trapped
-        });
-        self.tell(WireEvent::Trapped(trapped));
-    }
-
-    /// The log so far.
-    pub(super) fn log(&self) -> WireLog {
-        let now_ms = self.now_ms();
-        let state = self.state();
-        let ledger = state.session.ledger(now_ms);
-        state.recorder.log(ledger)
-    }
-
-    /// Everything still open ends with the trial.
-    pub(super) fn is_over(&self) {
-        self.record(Recorder::trial_over);
-    }
-
-    /// Waits until the check holds; it is made again whenever something was logged.
-    pub(super) async fn until(&self, holds: impl Fn(&Recorder) -> bool) {
-        loop {
-            let heard = self.heard.notified();
-            let mut heard = std::pin::pin!(heard);
-            heard.as_mut().enable();
-            if holds(&self.state().recorder) {
-                return;
-            }
-            heard.await;
-        }
-    }
-
-    /// Waits until every connection is closed, or idle with all it sent acknowledged.
-    pub(super) async fn settled(&self) {
-        loop {
-            let heard = self.heard.notified();
-            let mut heard = std::pin::pin!(heard);
-            heard.as_mut().enable();
-            {
-                let state = self.state();
-                if state.alive.is_subset(&state.settled) {
-                    return;
-                }
-            }
-            heard.await;
-        }
-    }
-}
-
-fn sent_event(at_us: Micros, exchange: usize, note: &Note) -> WireEvent {
-    let what = match note {
-        Note::Frames { from, to } => Sent::Frames {
-            from: *from,
-            to: *to,
-            acked: false,
-        },
-        Note::Bytes {
-            what,
-            bytes,
-            framed,
-            ..
-        } => Sent::Body {
-            what: *what,
-            bytes: Blob::from(bytes.as_slice()),
-            framed: *framed,
-            acked: false,
-        },
-    };
-    WireEvent::Sent {
-        at_us,
-        exchange,
-        what,
     }
 }
 

@@ -2,17 +2,24 @@
 //! it ended, so that one number a connection (how many bytes the peer has acknowledged) says for
 //! every entry whether it arrived. The log as others see it is made from that when it is asked for.
 
+mod entry;
+
+use super::{
+    heard::{self, Heard},
+    lines::Lines,
+};
 use crate::{
-    script::model::{Break, Cut, FrameRef, Until},
+    script::model::{Break, Cut, Until},
+    session::{Arrival, Meant},
     wire::{Blob, Call},
     wirelog::{
         AnswerEnd, Connection, Exchange, LedgerEntry, Micros, Names, Payload, Refusal, Request,
-        Segmented, Sent, TrapRequest, WireLog,
+        Segmented, TrapRequest, WireLog,
     },
 };
-
-/// The place of an entry that has not left yet: beyond every acknowledgement.
-pub(super) const NOWHERE: u64 = u64::MAX;
+use bytes::Bytes;
+use entry::{Entry, Gone, NOWHERE, Ordinary, is_hold};
+use std::sync::Arc;
 
 /// The log of one trial in the making.
 #[derive(Debug)]
@@ -47,9 +54,9 @@ struct Told {
     number: u32,
     call: Option<Call>,
     attempt: u32,
-    request: Request,
+    request: Asked,
     fault: Option<usize>,
-    entries: Vec<Entry>,
+    gone: Gone,
     head_us: Micros,
     last_sent_us: Option<Micros>,
     client_closed_us: Option<Micros>,
@@ -57,34 +64,24 @@ struct Told {
     broke_off: Option<Break>,
 }
 
-/// Something that left, and where on the connection.
+/// A request.
 #[derive(Debug)]
-enum Entry {
-    Head {
-        http10: bool,
-        status: u16,
-        reason: String,
-        headers: Vec<(String, String)>,
-    },
-    Frames {
-        from: u64,
-        /// Last seq and place of each write.
-        marks: Vec<(u64, u64)>,
-    },
-    Bytes {
-        what: Payload,
-        bytes: Vec<u8>,
-        framed: bool,
-        /// Length so far (of what was kept) and place of each write.
-        marks: Vec<(usize, u64)>,
-    },
-    Waited(Until),
-    End {
-        how: AnswerEnd,
-        place: u64,
-        /// Known once and for all (a reset); else it follows from the place.
-        acked: Option<bool>,
-    },
+struct Asked {
+    meant: Arc<Meant>,
+    /// None where there was no room for them.
+    lines: Arc<Lines>,
+    body: Box<[u8]>,
+    is_whole: bool,
+}
+
+impl Asked {
+    fn shown(&self) -> Request {
+        Request {
+            body: Blob::from(&*self.body),
+            body_complete: self.is_whole,
+            ..heard::shown(&self.meant, &self.lines)
+        }
+    }
 }
 
 /// What is told of bytes that have left.
@@ -108,16 +105,6 @@ pub(super) enum Note {
         /// It goes on with the entry before.
         continues: bool,
     },
-}
-
-/// The body of an ordinary answer.
-pub(super) const fn plain(body: Vec<u8>) -> Note {
-    Note::Bytes {
-        what: Payload::Plain,
-        bytes: body,
-        framed: true,
-        continues: false,
-    }
 }
 
 impl Recorder {
@@ -194,10 +181,8 @@ impl Recorder {
     pub(super) fn arrived(
         &mut self,
         connection: u32,
-        request: Request,
-        call: Option<Call>,
-        attempt: u32,
-        fault: Option<usize>,
+        request: &Heard,
+        arrival: &Arrival,
         now: Micros,
     ) -> usize {
         let place = self.exchanges.len();
@@ -208,11 +193,16 @@ impl Recorder {
         self.exchanges.push(Told {
             connection,
             number,
-            call,
-            attempt,
-            request,
-            fault,
-            entries: Vec::new(),
+            call: arrival.call,
+            attempt: arrival.attempt,
+            request: Asked {
+                meant: Arc::clone(&request.meant),
+                lines: Arc::clone(&request.lines),
+                body: Box::default(),
+                is_whole: false,
+            },
+            fault: arrival.fault,
+            gone: Gone::default(),
             head_us: now,
             last_sent_us: None,
             client_closed_us: None,
@@ -233,40 +223,35 @@ impl Recorder {
     }
 
     /// The beginning of a request's body that did not come whole.
-    pub(super) fn broken_body(&mut self, exchange: usize, mut body: Vec<u8>) {
-        body.truncate(self.keep(body.len()));
+    pub(super) fn broken_body(&mut self, exchange: usize, body: &[u8]) {
+        self.body(exchange, body);
+    }
+
+    /// The request is whole, with this body, of which is kept what there is room for.
+    pub(super) fn whole(&mut self, exchange: usize, body: &[u8]) {
+        self.body(exchange, body);
+        self.exchanges[exchange].request.is_whole = true;
+    }
+
+    fn body(&mut self, exchange: usize, body: &[u8]) {
+        let kept = self.keep(body.len());
+        let bytes = self.exchanges[exchange].request.lines.bytes();
+        let has_room = self.keep_headers(bytes);
         let request = &mut self.exchanges[exchange].request;
-        request.body = body.into();
-        let headers = std::mem::take(&mut request.headers);
-        self.exchanges[exchange].request.headers = self.keep_headers(headers);
+        request.body = body[..kept].into();
+        if !has_room {
+            request.lines = Arc::default();
+        }
     }
 
-    /// Lends the request of an exchange to whoever answers it.
-    pub(super) fn lend(&mut self, exchange: usize) -> Request {
-        std::mem::take(&mut self.exchanges[exchange].request)
-    }
-
-    /// Takes it back with its body, of which is kept what there is room for.
-    pub(super) fn take_back(&mut self, exchange: usize, mut request: Request) {
-        let kept = self.keep(request.body.len());
-        request.body.0.truncate(kept);
-        request.headers = self.keep_headers(request.headers);
-        self.exchanges[exchange].request = request;
-    }
-
-    /// All of the headers, or none if there is no room.
-    fn keep_headers(&mut self, headers: Vec<(String, String)>) -> Vec<(String, String)> {
-        let bytes = headers
-            .iter()
-            // usize is at most 64 bits wide.
-            .map(|(name, value)| (name.len() + value.len()) as u64)
-            .sum();
+    /// Whether there is room for so many bytes of headers: it is taken for all of them, or for none.
+    const fn keep_headers(&mut self, bytes: u64) -> bool {
         if let Some(left) = self.head_room.checked_sub(bytes) {
             self.head_room = left;
-            headers
+            true
         } else {
             self.dropped += bytes;
-            Vec::new()
+            false
         }
     }
 
@@ -286,14 +271,53 @@ impl Recorder {
         http10: bool,
         status: u16,
         reason: String,
-        headers: Vec<(String, String)>,
+        mut headers: Vec<(String, String)>,
     ) {
-        let headers = self.keep_headers(headers);
-        self.exchanges[exchange].entries.push(Entry::Head {
+        let bytes = headers
+            .iter()
+            // usize is at most 64 bits wide.
+            .map(|(name, value)| (name.len() + value.len()) as u64)
+            .sum();
+        if !self.keep_headers(bytes) {
+            headers = Vec::new();
+        }
+        self.exchanges[exchange].gone.entries().push(Entry::Head {
             http10,
             status,
             reason,
             headers,
+        });
+    }
+
+    /// An ordinary answer, which is about to leave. [`Self::placed`] says later that it has.
+    pub(super) fn ordinary(
+        &mut self,
+        exchange: usize,
+        status: u16,
+        reason: &'static str,
+        headers: Lines,
+        body: Bytes,
+        now: Micros,
+    ) {
+        let has_room = self.keep_headers(headers.bytes());
+        let kept = self.keep(body.len());
+        let told = &mut self.exchanges[exchange];
+        let has_body = !body.is_empty();
+        if has_body {
+            told.last_sent_us = Some(now);
+        }
+        told.gone.ordinary = Some(Ordinary {
+            status,
+            reason,
+            headers: if has_room { headers } else { Lines::default() },
+            has_body,
+            // Whole bodies are shared with whoever made them.
+            body: if kept == body.len() {
+                body
+            } else {
+                Bytes::copy_from_slice(&body[..kept])
+            },
+            place: None,
         });
     }
 
@@ -303,13 +327,14 @@ impl Recorder {
             Note::Frames { from, to } => {
                 let told = &mut self.exchanges[exchange];
                 told.last_sent_us = Some(now);
-                match told.entries.last_mut() {
+                let entries = told.gone.entries();
+                match entries.last_mut() {
                     Some(Entry::Frames { marks, .. })
                         if marks.last().is_some_and(|(last, _)| last + 1 == from) =>
                     {
                         marks.push((to, place));
                     }
-                    _ => told.entries.push(Entry::Frames {
+                    _ => entries.push(Entry::Frames {
                         from,
                         marks: vec![(to, place)],
                     }),
@@ -324,7 +349,8 @@ impl Recorder {
                 bytes.truncate(self.keep(bytes.len()));
                 let told = &mut self.exchanges[exchange];
                 told.last_sent_us = Some(now);
-                match told.entries.last_mut() {
+                let entries = told.gone.entries();
+                match entries.last_mut() {
                     Some(Entry::Bytes {
                         what: last,
                         framed: last_framed,
@@ -336,7 +362,7 @@ impl Recorder {
                     }
                     _ => {
                         let marks = vec![(bytes.len(), place)];
-                        told.entries.push(Entry::Bytes {
+                        entries.push(Entry::Bytes {
                             what,
                             bytes,
                             framed,
@@ -350,19 +376,18 @@ impl Recorder {
 
     /// The ordinary answer of this exchange has left whole, up to this place.
     pub(super) fn placed(&mut self, exchange: usize, at: u64, now: Micros) {
-        for entry in &mut self.exchanges[exchange].entries {
-            if let Entry::Bytes { marks, .. } = entry {
-                for (_, place) in marks {
-                    *place = at;
-                }
-            }
+        let told = &mut self.exchanges[exchange];
+        if let Some(answer) = &mut told.gone.ordinary {
+            answer.place = Some(at);
         }
-        self.ended(exchange, AnswerEnd::Complete, at, None, now);
+        told.last_sent_us = Some(now);
+        self.over(exchange);
     }
 
     /// A wait of the script is over.
     pub(super) fn waited(&mut self, exchange: usize, until: Until) {
-        self.exchanges[exchange].entries.push(Entry::Waited(until));
+        let entries = self.exchanges[exchange].gone.entries();
+        entries.push(Entry::Waited(until));
     }
 
     /// The writes of a segmented answer.
@@ -389,7 +414,7 @@ impl Recorder {
         now: Micros,
     ) {
         let told = &mut self.exchanges[exchange];
-        told.entries.push(Entry::End { how, place, acked });
+        told.gone.entries().push(Entry::End { how, place, acked });
         if !is_hold(how) {
             told.last_sent_us = Some(now);
             self.over(exchange);
@@ -411,9 +436,9 @@ impl Recorder {
             let line = self.line(number);
             if line.seen.client_closed_us.is_none()
                 && let Some(current) = line.current
-                && !self.exchanges[current].says_end()
+                && self.exchanges[current].gone.ends().next().is_none()
             {
-                self.exchanges[current].entries.push(Entry::End {
+                self.exchanges[current].gone.entries().push(Entry::End {
                     how: AnswerEnd::TrialOver,
                     place: NOWHERE,
                     acked: Some(false),
@@ -446,23 +471,16 @@ impl Recorder {
         refusal.refused = refused;
     }
 
-    pub(super) fn names(&self) -> &Names {
-        &self.names
-    }
-
     /// Whether the nth such call's request has arrived whole.
     pub(super) fn is_sent(&self, call: Call, attempt: u32) -> bool {
         self.find(call, attempt)
-            .is_some_and(|told| told.request.body_complete)
+            .is_some_and(|told| told.request.is_whole)
     }
 
     /// Whether its answer has left whole, however it ended.
     pub(super) fn is_answered(&self, call: Call, attempt: u32) -> bool {
-        self.find(call, attempt).is_some_and(|told| {
-            told.entries
-                .iter()
-                .any(|entry| matches!(entry, Entry::End { how, .. } if !is_hold(*how)))
-        })
+        self.find(call, attempt)
+            .is_some_and(|told| told.gone.ends().any(|how| !is_hold(how)))
     }
 
     /// How many data frames of its answer the peer has acknowledged.
@@ -471,27 +489,7 @@ impl Recorder {
             return 0;
         };
         let acked = self.lines[told.connection as usize - 1].acked;
-        told.entries
-            .iter()
-            .map(|entry| match entry {
-                Entry::Frames { from, marks } => marks
-                    .iter()
-                    .rev()
-                    .find(|(_, place)| *place <= acked)
-                    .map_or(0, |(to, _)| to + 1 - from),
-                Entry::Bytes { what, marks, .. } => {
-                    let is_frame = matches!(
-                        what,
-                        Payload::True(FrameRef::Seq(_))
-                            | Payload::Edited(FrameRef::Seq(_))
-                            | Payload::Forged(Some(FrameRef::Seq(_)))
-                            | Payload::Raw(Some(FrameRef::Seq(_)))
-                    );
-                    u64::from(is_frame && marks.iter().all(|(_, place)| *place <= acked))
-                }
-                _ => 0,
-            })
-            .sum()
+        told.gone.frames_acked(acked)
     }
 
     fn find(&self, call: Call, attempt: u32) -> Option<&Told> {
@@ -515,142 +513,58 @@ impl Recorder {
 
     fn told(&self, told: &Told) -> Exchange {
         let acked = self.lines[told.connection as usize - 1].acked;
-        let mut answer = Vec::with_capacity(told.entries.len());
-        for entry in &told.entries {
-            entry.show(acked, &mut answer);
-        }
+        // A hold and the end of the trial leave it open.
+        let has_ended = told
+            .gone
+            .ends()
+            .any(|how| !is_hold(how) && how != AnswerEnd::TrialOver);
         Exchange {
             connection: told.connection,
             number: told.number,
             call: told.call,
             attempt: told.attempt,
-            request: told.request.clone(),
+            request: told.request.shown(),
             fault: told.fault,
-            answer,
+            answer: told.gone.show(acked),
             head_us: told.head_us,
             last_sent_us: told.last_sent_us,
             client_closed_us: told.client_closed_us,
-            open: told.client_closed_us.is_none() && !told.has_end(),
+            open: told.client_closed_us.is_none() && !has_ended,
             segmented: told.segmented,
             broke_off: told.broke_off,
         }
     }
 }
 
-impl Told {
-    /// Whether an end stands in it, a hold included.
-    fn says_end(&self) -> bool {
-        self.entries
-            .iter()
-            .any(|entry| matches!(entry, Entry::End { .. }))
-    }
-
-    /// Whether it ended of its own (a hold and the end of the trial leave it open).
-    fn has_end(&self) -> bool {
-        self.entries.iter().any(|entry| {
-            matches!(entry, Entry::End { how, .. } if !is_hold(*how) && *how != AnswerEnd::TrialOver)
-        })
-    }
-}
-
-const fn is_hold(how: AnswerEnd) -> bool {
-    matches!(how, AnswerEnd::Scripted(crate::script::model::End::Hold))
-}
-
-impl Entry {
-    /// The entry as the log shows it: in two where only the beginning was acknowledged.
-    fn show(&self, acked_place: u64, out: &mut Vec<Sent>) {
-        match self {
-            Self::Head {
-                http10,
-                status,
-                reason,
-                headers,
-            } => out.push(Sent::Head {
-                http10: *http10,
-                status: *status,
-                reason: reason.clone(),
-                headers: headers.clone(),
-            }),
-            Self::Frames { from, marks } => {
-                let last = marks.last().map_or(*from, |(to, _)| *to);
-                let arrived = arrived(marks, acked_place);
-                if let Some(to) = arrived {
-                    let acked = true;
-                    out.push(Sent::Frames {
-                        from: *from,
-                        to,
-                        acked,
-                    });
-                }
-                let from = arrived.map_or(*from, |to| to + 1);
-                if from <= last {
-                    out.push(Sent::Frames {
-                        from,
-                        to: last,
-                        acked: false,
-                    });
-                }
-            }
-            Self::Bytes {
-                what,
-                bytes,
-                framed,
-                marks,
-            } => {
-                let arrived = arrived(marks, acked_place);
-                let body = |bytes: &[u8], acked| Sent::Body {
-                    what: *what,
-                    bytes: Blob::from(bytes),
-                    framed: *framed,
-                    acked,
-                };
-                match arrived {
-                    None => out.push(body(bytes, false)),
-                    Some(all) if all == bytes.len() => out.push(body(bytes, true)),
-                    Some(some) => {
-                        out.push(body(&bytes[..some], true));
-                        out.push(body(&bytes[some..], false));
-                    }
-                }
-            }
-            Self::Waited(until) => out.push(Sent::Waited(*until)),
-            Self::End { how, place, acked } => out.push(Sent::End {
-                how: *how,
-                acked: acked.unwrap_or(*place <= acked_place),
-            }),
-        }
-    }
-}
-
-/// The last mark that lies within what was acknowledged.
-fn arrived<T: Copy>(marks: &[(T, u64)], acked: u64) -> Option<T> {
-    marks
-        .iter()
-        .rev()
-        .find(|(_, place)| *place <= acked)
-        .map(|(mark, _)| *mark)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        script::model::ConnectionUse,
+        session::Session,
+        wire::Op,
+        world::{
+            healthy,
+            tests::{names, plan},
+        },
+    };
 
     #[test]
     fn bodies_and_headers_are_kept_up_to_the_limit_each_and_counted_beyond() {
         let mut recorder = Recorder::new(Names::default(), 10);
         let connection = recorder.accepted(0);
+        let heard = Heard {
+            meant: Arc::new(Meant::of("GET", "/")),
+            lines: Arc::new(Lines::of([("name", "text")].into_iter())),
+            authorised: false,
+        };
+        let mut session = Session::new(Arc::new(plan(Op::Execute, healthy(false))), names());
+        let fresh = ConnectionUse::Fresh;
+        let arrival = session.arrive_as(Arc::clone(&heard.meant), false, fresh, 0);
         for (body, kept) in [("12345678", "12345678"), ("12345678", "12")] {
-            let request = Request {
-                headers: vec![("name".to_owned(), "text".to_owned())],
-                body: Blob::from(body),
-                ..Request::default()
-            };
-            let exchange = recorder.arrived(connection, request, None, 0, None, 0);
-            let lent = recorder.lend(exchange);
-            assert_eq!(lent.headers.len(), 1, "the session sees them all");
-            recorder.take_back(exchange, lent);
-            let request = &recorder.exchanges[exchange].request;
+            let exchange = recorder.arrived(connection, &heard, &arrival, 0);
+            recorder.whole(exchange, body.as_bytes());
+            let request = recorder.exchanges[exchange].request.shown();
             assert_eq!(request.body, Blob::from(kept));
             assert_eq!(request.headers.len(), usize::from(exchange == 0));
         }

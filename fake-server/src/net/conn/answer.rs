@@ -1,0 +1,289 @@
+//! The service that hyper asks: every request of one connection, from its head to the answer that
+//! hyper writes, or to what takes the connection over.
+//!
+//! Most requests have no body and are answered at once. They are, in the call itself: nothing is put
+//! aside for later.
+
+use super::{
+    super::{
+        heard::Heard,
+        later,
+        request::{self, Body},
+        trial::Arrived,
+        writer::Asked,
+    },
+    Desk, Parked, Taken,
+};
+use crate::{
+    session::{Act, Answer, Decision},
+    wirelog::Micros,
+};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{
+    Response, StatusCode,
+    body::{Body as _, Incoming},
+    header::{HeaderName, HeaderValue},
+};
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+use tokio::time::sleep_until;
+
+/// The service.
+pub(super) struct Calls(Arc<Desk>);
+
+impl Calls {
+    pub(super) const fn new(desk: Arc<Desk>) -> Self {
+        Self(desk)
+    }
+}
+
+impl hyper::service::Service<hyper::Request<Incoming>> for Calls {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: hyper::Request<Incoming>) -> Answering {
+        begin(&self.0, request)
+    }
+}
+
+/// An answer in the making. hyper wants it to be `Unpin` to be taken apart.
+pub(super) enum Answering {
+    /// It is there (none: it was taken).
+    AtOnce(Option<Response<Full<Bytes>>>),
+    /// It has to be waited for.
+    Later(Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send>>),
+}
+
+impl Future for Answering {
+    type Output = Result<Response<Full<Bytes>>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Self::AtOnce(answer) => answer
+                .take()
+                .map_or(Poll::Pending, |answer| Poll::Ready(Ok(answer))),
+            Self::Later(answer) => answer.as_mut().poll(cx).map(Ok),
+        }
+    }
+}
+
+/// Takes a request's head, and answers at once if that can be.
+fn begin(desk: &Arc<Desk>, request: hyper::Request<Incoming>) -> Answering {
+    // What came before on this connection has been written, else hyper would not have read on.
+    desk.place();
+    let (parts, incoming) = request.into_parts();
+    let asked = request::asked(&parts);
+    let heard = desk.hear(&parts);
+    drop(parts);
+    let arrived = Arc::new(desk.trial.arrive(desk.connection, &heard));
+    if arrived.arrival.cut.is_some() || !incoming.is_end_stream() {
+        return desk.later(&arrived, |desk, arrived| {
+            read(desk, arrived, asked, incoming)
+        });
+    }
+    let (decision, moment) = desk.trial.answer(&arrived, &[]);
+    match decision {
+        Decision {
+            delay_ms: 0,
+            act: Act::Answer(answer),
+            ..
+        } if desk.trial.ending_at_once(&arrived) => {
+            Answering::AtOnce(Some(written(desk, arrived, asked, answer, false, moment)))
+        }
+        decision => desk.later(&arrived, |desk, arrived| {
+            decided(desk, arrived, asked, decision)
+        }),
+    }
+}
+
+impl Desk {
+    /// A request's head, which shares with the one before what is the same.
+    fn hear(&self, parts: &hyper::http::request::Parts) -> Heard {
+        let mut slot = self.slot();
+        let heard = Heard::of(parts, self.trial.names(), slot.heard.as_ref());
+        slot.heard = Some(heard.clone());
+        heard
+    }
+
+    fn later<F>(
+        self: &Arc<Self>,
+        arrived: &Arc<Arrived>,
+        answer: impl FnOnce(Arc<Self>, Arc<Arrived>) -> F,
+    ) -> Answering
+    where
+        F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    {
+        self.slot().busy = Some(Arc::clone(arrived));
+        Answering::Later(Box::pin(answer(Arc::clone(self), Arc::clone(arrived))))
+    }
+}
+
+/// Reads the body of a request and answers it.
+async fn read(
+    desk: Arc<Desk>,
+    arrived: Arc<Arrived>,
+    asked: Asked,
+    incoming: Incoming,
+) -> Response<Full<Bytes>> {
+    let trial = &desk.trial;
+    if let Some(cut) = arrived.arrival.cut {
+        delay(arrived.arrival.delay_ms).await;
+        return park(&desk, arrived, asked, Taken::Cut(cut)).await;
+    }
+    let body = match request::body(incoming).await {
+        Body::Whole(body) => body,
+        Body::TooLong(body) => {
+            trial.broken_body(arrived.exchange, &body);
+            return ordinary(&desk, arrived, asked, too_long()).await;
+        }
+        Body::Broken(body) => {
+            trial.broken_body(arrived.exchange, &body);
+            return ordinary(&desk, arrived, asked, broken()).await;
+        }
+    };
+    let (decision, _) = trial.answer(&arrived, &body);
+    drop(body);
+    decided(desk, arrived, asked, decision).await
+}
+
+/// Does what was decided about a request: answers it, or parks what takes the connection over and
+/// never returns.
+async fn decided(
+    desk: Arc<Desk>,
+    arrived: Arc<Arrived>,
+    asked: Asked,
+    decision: Decision,
+) -> Response<Full<Bytes>> {
+    delay(decision.delay_ms).await;
+    let mut act = decision.act;
+    let mut changes = None;
+    let taken = loop {
+        act = match act {
+            Act::Answer(answer) => return ordinary(&desk, arrived, asked, answer).await,
+            Act::Raw(answer) => break Taken::Raw(Box::new(answer)),
+            Act::Cut(cut) => break Taken::Cut(cut),
+            Act::Hold { ms } => break Taken::Hold { ms },
+            Act::Wait(waiting) => {
+                match &mut changes {
+                    // What changed since it was decided is looked at once more.
+                    None => changes = Some(desk.trial.changes()),
+                    Some(changes) => {
+                        tokio::select! {
+                            biased;
+                            // The sender lives in the trial, which we hold.
+                            _ = changes.changed() => {}
+                            () = sleep_until(desk.trial.at_ms(waiting.until_ms)) => {}
+                        }
+                    }
+                }
+                desk.trial.resume(waiting)
+            }
+        };
+    };
+    park(&desk, arrived, asked, taken).await
+}
+
+async fn delay(ms: u64) {
+    if ms > 0 {
+        sleep_until(later(tokio::time::Instant::now(), ms)).await;
+    }
+}
+
+/// Leaves the rest to the writer. Never returns: the driver takes the connection apart.
+async fn park(
+    desk: &Desk,
+    arrived: Arc<Arrived>,
+    asked: Asked,
+    act: Taken,
+) -> Response<Full<Bytes>> {
+    {
+        let mut slot = desk.slot();
+        slot.busy = None;
+        slot.parked = Some(Box::new(Parked {
+            arrived,
+            asked,
+            act,
+        }));
+    }
+    std::future::pending().await
+}
+
+/// Hands an ordinary answer to hyper, when nothing stands against its leaving.
+async fn ordinary(
+    desk: &Desk,
+    arrived: Arc<Arrived>,
+    asked: Asked,
+    answer: Answer,
+) -> Response<Full<Bytes>> {
+    let refusing = desk.trial.ending(&arrived).await;
+    let moment = desk.trial.now();
+    written(desk, arrived, asked, answer, refusing, moment)
+}
+
+/// An ordinary answer as hyper writes it, logged.
+fn written(
+    desk: &Desk,
+    arrived: Arc<Arrived>,
+    asked: Asked,
+    mut answer: Answer,
+    refusing: bool,
+    moment: Micros,
+) -> Response<Full<Bytes>> {
+    if !matches!(answer.status, 100..=199 | 204 | 304) {
+        let length = answer.body.len().to_string();
+        answer
+            .headers
+            .push(("content-length".into(), length.into()));
+    }
+    if refusing || !asked.keep_alive {
+        answer.headers.push(("connection".into(), "close".into()));
+    }
+    let mut response = Response::new(Full::new(answer.body.clone()));
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in &answer.headers {
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_bytes(value.as_bytes()),
+        ) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    if asked.is_head {
+        // hyper needs the body for its length alone.
+        answer.body = Bytes::new();
+    }
+    desk.trial.ordinary(arrived.exchange, &answer, moment);
+    let mut slot = desk.slot();
+    slot.busy = None;
+    slot.writing = Some(arrived);
+    response
+}
+
+fn too_long() -> Answer {
+    refusal(413, "Payload Too Large", "the body is larger than 64 MiB")
+}
+
+fn broken() -> Answer {
+    refusal(400, "Bad Request", "the body broke off or is no valid HTTP")
+}
+
+/// An answer to a request that never reached the session.
+fn refusal(status: u16, reason: &'static str, message: &str) -> Answer {
+    let body = serde_json::json!({"status": "fail", "data": {"message": message}});
+    Answer {
+        status,
+        reason,
+        headers: vec![
+            ("content-type".into(), "application/json".into()),
+            ("connection".into(), "close".into()),
+        ],
+        body: body.to_string().into(),
+    }
+}

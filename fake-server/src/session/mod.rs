@@ -58,6 +58,8 @@ pub struct Session {
     exchanges: usize,
     changes: u64,
     restart_per_process: bool,
+    /// What no fault meets.
+    faithful: Behaviour,
 }
 
 impl Session {
@@ -72,6 +74,7 @@ impl Session {
             exchanges: 0,
             changes: 0,
             restart_per_process: false,
+            faithful: Behaviour::default(),
         }
     }
 
@@ -108,12 +111,12 @@ impl Session {
     /// [`Self::arrive`] for a request that was taken apart already.
     pub fn arrive_as(
         &mut self,
-        meant: Arc<Meant>,
+        meant: &Arc<Meant>,
         authorised: bool,
         connection: ConnectionUse,
         now_ms: u64,
     ) -> Arrival {
-        self.arrive_with(meant, authorised, &[], connection, now_ms)
+        self.arrive_with(Arc::clone(meant), authorised, &[], connection, now_ms)
     }
 
     /// Whether one of these keys is the right one.
@@ -348,7 +351,7 @@ impl Session {
         }
         match fault {
             Some(fault) => render::act(context, &fault.behaviour, said),
-            None => render::act(context, &Behaviour::default(), said),
+            None => render::act(context, &self.faithful, said),
         }
     }
 }

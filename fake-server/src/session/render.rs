@@ -277,7 +277,7 @@ fn request_id(index: usize) -> String {
         text[at] = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    String::from_utf8_lossy(&text).into_owned()
+    std::str::from_utf8(&text).unwrap_or_default().to_owned()
 }
 
 const fn bodyless(status: u16) -> bool {

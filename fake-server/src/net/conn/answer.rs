@@ -9,23 +9,21 @@ use super::{
         heard::Heard,
         later,
         request::{self, Body},
-        trial::Arrived,
+        trial::{Arrived, Begun},
         writer::Asked,
     },
     Desk, Parked, Taken,
 };
-use crate::{
-    session::{Act, Answer, Decision},
-    wirelog::Micros,
-};
+use crate::session::{Act, Answer, Decision};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{
     Response, StatusCode,
     body::{Body as _, Incoming},
-    header::{HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderName, HeaderValue, InvalidHeaderValue},
 };
 use std::{
+    borrow::Cow,
     convert::Infallible,
     pin::Pin,
     sync::Arc,
@@ -75,29 +73,31 @@ impl Future for Answering {
 
 /// Takes a request's head, and answers at once if that can be.
 fn begin(desk: &Arc<Desk>, request: hyper::Request<Incoming>) -> Answering {
-    // What came before on this connection has been written, else hyper would not have read on.
-    desk.place();
     let (parts, incoming) = request.into_parts();
     let asked = request::asked(&parts);
     let heard = desk.hear(&parts);
     drop(parts);
-    let arrived = Arc::new(desk.trial.arrive(desk.connection, &heard));
-    if arrived.arrival.cut.is_some() || !incoming.is_end_stream() {
-        return desk.later(&arrived, |desk, arrived| {
+    if !incoming.is_end_stream() {
+        let arrived = Arc::new(desk.trial.arrive(desk.connection, &heard));
+        return desk.later(arrived, |desk, arrived| {
             read(desk, arrived, asked, incoming)
         });
     }
-    let (decision, moment) = desk.trial.answer(&arrived, &[]);
-    match decision {
-        Decision {
-            delay_ms: 0,
-            act: Act::Answer(answer),
-            ..
-        } if desk.trial.ending_at_once(&arrived) => {
-            Answering::AtOnce(Some(written(desk, arrived, asked, answer, false, moment)))
+    let (arrived, begun) = desk.trial.begin(desk.connection, &heard, |answer| {
+        frame(answer, asked, false);
+        asked.is_head
+    });
+    let arrived = Arc::new(arrived);
+    match begun {
+        Begun::Answered { answer, .. } => {
+            desk.slot().writing = Some(arrived);
+            Answering::AtOnce(Some(response(answer)))
         }
-        decision => desk.later(&arrived, |desk, arrived| {
+        Begun::Decided(decision) => desk.later(arrived, |desk, arrived| {
             decided(desk, arrived, asked, decision)
+        }),
+        Begun::Cut => desk.later(arrived, |desk, arrived| {
+            read(desk, arrived, asked, incoming)
         }),
     }
 }
@@ -106,6 +106,8 @@ impl Desk {
     /// A request's head, which shares with the one before what is the same.
     fn hear(&self, parts: &hyper::http::request::Parts) -> Heard {
         let mut slot = self.slot();
+        // What came before on this connection has been written, else hyper would not have read on.
+        self.place(&mut slot);
         let heard = Heard::of(parts, self.trial.names(), slot.heard.as_ref());
         slot.heard = Some(heard.clone());
         heard
@@ -113,14 +115,14 @@ impl Desk {
 
     fn later<F>(
         self: &Arc<Self>,
-        arrived: &Arc<Arrived>,
+        arrived: Arc<Arrived>,
         answer: impl FnOnce(Arc<Self>, Arc<Arrived>) -> F,
     ) -> Answering
     where
         F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
-        self.slot().busy = Some(Arc::clone(arrived));
-        Answering::Later(Box::pin(answer(Arc::clone(self), Arc::clone(arrived))))
+        self.slot().busy = Some(Arc::clone(&arrived));
+        Answering::Later(Box::pin(answer(Arc::clone(self), arrived)))
     }
 }
 
@@ -147,7 +149,7 @@ async fn read(
             return ordinary(&desk, arrived, asked, broken()).await;
         }
     };
-    let (decision, _) = trial.answer(&arrived, &body);
+    let decision = trial.answer(&arrived, &body);
     drop(body);
     decided(desk, arrived, asked, decision).await
 }
@@ -219,22 +221,20 @@ async fn ordinary(
     desk: &Desk,
     arrived: Arc<Arrived>,
     asked: Asked,
-    answer: Answer,
+    mut answer: Answer,
 ) -> Response<Full<Bytes>> {
     let refusing = desk.trial.ending(&arrived).await;
-    let moment = desk.trial.now();
-    written(desk, arrived, asked, answer, refusing, moment)
+    frame(&mut answer, asked, refusing);
+    desk.trial
+        .ordinary(arrived.exchange, &answer, asked.is_head);
+    let mut slot = desk.slot();
+    slot.busy = None;
+    slot.writing = Some(arrived);
+    response(answer)
 }
 
-/// An ordinary answer as hyper writes it, logged.
-fn written(
-    desk: &Desk,
-    arrived: Arc<Arrived>,
-    asked: Asked,
-    mut answer: Answer,
-    refusing: bool,
-    moment: Micros,
-) -> Response<Full<Bytes>> {
+/// Adds the headers that say how the answer is framed.
+fn frame(answer: &mut Answer, asked: Asked, refusing: bool) {
     if !matches!(answer.status, 100..=199 | 204 | 304) {
         let length = answer.body.len().to_string();
         answer
@@ -244,26 +244,47 @@ fn written(
     if refusing || !asked.keep_alive {
         answer.headers.push(("connection".into(), "close".into()));
     }
-    let mut response = Response::new(Full::new(answer.body.clone()));
+}
+
+/// An answer as hyper takes it. Of the answer to a HEAD hyper needs the body too, for its length.
+fn response(answer: Answer) -> Response<Full<Bytes>> {
+    let Answer {
+        status,
+        mut headers,
+        body,
+        ..
+    } = answer;
+    // hyper writes it as the last one by itself.
+    headers.pop_if(|(name, _)| name == "content-length");
+    let mut response = Response::new(Full::new(body));
     *response.status_mut() =
-        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    for (name, value) in &answer.headers {
-        if let (Ok(name), Ok(value)) = (
-            HeaderName::from_bytes(name.as_bytes()),
-            HeaderValue::from_bytes(value.as_bytes()),
-        ) {
-            response.headers_mut().append(name, value);
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let map = response.headers_mut();
+    map.reserve(headers.len());
+    for (name, value) in headers {
+        if let (Some(name), Ok(value)) = (header_name(&name), header_value(value)) {
+            map.append(name, value);
         }
     }
-    if asked.is_head {
-        // hyper needs the body for its length alone.
-        answer.body = Bytes::new();
-    }
-    desk.trial.ordinary(arrived.exchange, &answer, moment);
-    let mut slot = desk.slot();
-    slot.busy = None;
-    slot.writing = Some(arrived);
     response
+}
+
+/// A header's name. The names of nearly all headers need no parsing.
+fn header_name(name: &str) -> Option<HeaderName> {
+    const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+    match name {
+        "content-type" => Some(CONTENT_TYPE),
+        "x-request-id" => Some(REQUEST_ID),
+        name => HeaderName::from_bytes(name.as_bytes()).ok(),
+    }
+}
+
+/// A header's value, without a copy.
+fn header_value(value: Cow<'static, str>) -> Result<HeaderValue, InvalidHeaderValue> {
+    HeaderValue::from_maybe_shared(match value {
+        Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
+        Cow::Owned(text) => Bytes::from(text),
+    })
 }
 
 fn too_long() -> Answer {

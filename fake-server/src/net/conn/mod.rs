@@ -101,19 +101,24 @@ impl Desk {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer that hyper was writing has left whole, if nothing of it is stuck.
-    fn place(&self) {
-        if self.gauge.blocked() || self.gauge.broken() {
-            return;
+    /// Logs that the answer that hyper was writing has left, if nothing of it is stuck.
+    fn place(&self, slot: &mut Slot) {
+        if let Some(arrived) = slot
+            .writing
+            .take_if(|_| !self.gauge.blocked() && !self.gauge.broken())
+        {
+            self.trial.placed(
+                arrived.exchange,
+                self.gauge.written(),
+                self.gauge.last_write(),
+            );
         }
-        let Some(arrived) = self.slot().writing.take() else {
-            return;
-        };
-        self.trial.placed(
-            arrived.exchange,
-            self.gauge.written(),
-            self.gauge.last_write(),
-        );
+    }
+
+    /// The decision for which the connection has to be taken over now, if there is one.
+    fn parked(&self, slot: &mut Slot) -> Option<Box<Parked>> {
+        // A response before, or `100 Continue`, may still be in hyper's buffer.
+        slot.parked.take_if(|_| !self.gauge.blocked())
     }
 
     /// Whoever waits for the trial to settle hears when a peer in memory has read everything. Over TCP
@@ -166,16 +171,15 @@ async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Box<
     let turn = loop {
         let next = std::future::poll_fn(|cx| {
             let polled = http.poll_without_shutdown(cx);
-            desk.place();
+            let mut slot = desk.slot();
+            desk.place(&mut slot);
             if let Poll::Ready(result) = polled {
                 return Poll::Ready(Turn::Done(result));
             }
-            // A response before, or `100 Continue`, may still be in hyper's buffer.
-            if !desk.gauge.blocked()
-                && let Some(parked) = desk.slot().parked.take()
-            {
+            if let Some(parked) = desk.parked(&mut slot) {
                 return Poll::Ready(Turn::TakeOver(parked));
             }
+            drop(slot);
             desk.tell_drained(cx);
             Poll::Pending
         });

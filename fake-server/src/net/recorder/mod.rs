@@ -560,7 +560,7 @@ mod tests {
         };
         let mut session = Session::new(Arc::new(plan(Op::Execute, healthy(false))), names());
         let fresh = ConnectionUse::Fresh;
-        let arrival = session.arrive_as(Arc::clone(&heard.meant), false, fresh, 0);
+        let arrival = session.arrive_as(&heard.meant, false, fresh, 0);
         for (body, kept) in [("12345678", "12345678"), ("12345678", "12")] {
             let exchange = recorder.arrived(connection, &heard, &arrival, 0);
             recorder.whole(exchange, body.as_bytes());

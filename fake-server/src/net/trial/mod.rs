@@ -1,25 +1,25 @@
 //! What the connections of one trial share: the session, the log, and who wants to hear of changes.
 
 mod acks;
+mod calls;
+mod ending;
 mod told;
+
+pub(super) use calls::Begun;
 
 use super::{
     event::{Observer, WireEvent},
     gauge::Gauge,
-    heard::Heard,
     recorder::Recorder,
 };
 use crate::{
-    script::model::{ConnectionUse, Plan},
-    session::{Act, Arrival, Decision, Follow, RefusalDue, Session, Waiting},
+    script::model::Plan,
+    session::{Arrival, RefusalDue, Session},
     wirelog::{Micros, Names, Payload},
 };
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 use tokio::{
     sync::{Notify, mpsc, oneshot, watch},
@@ -53,18 +53,6 @@ struct State {
     changes: u64,
     /// The port refuses, or is about to.
     refusing: bool,
-}
-
-impl State {
-    /// The refusal to begin now, if one is due and none is under way.
-    fn take_refusal(&mut self) -> Option<RefusalDue> {
-        if self.refusing {
-            return None;
-        }
-        let due = self.session.pending_refusal();
-        self.refusing = due.is_some();
-        due
-    }
 }
 
 /// A request that has been counted.
@@ -202,88 +190,6 @@ impl Trial {
         self.record(|recorder, now| recorder.client_closed(connection, now));
     }
 
-    /// A request's head is there.
-    pub(super) fn arrive(&self, connection: u32, heard: &Heard) -> Arrived {
-        let now = self.now();
-        let mut state = self.state();
-        let usage = if state.recorder.exchanges_on(connection) == 0 {
-            ConnectionUse::Fresh
-        } else {
-            ConnectionUse::Reused
-        };
-        let meant = Arc::clone(&heard.meant);
-        let arrival = state
-            .session
-            .arrive_as(meant, heard.authorised, usage, now / 1000);
-        let exchange = state.recorder.arrived(connection, heard, &arrival, now);
-        drop(state);
-        if self.is_observed() {
-            self.tell(WireEvent::Request {
-                at_us: now,
-                connection,
-                exchange,
-                call: arrival.call,
-                attempt: arrival.attempt,
-                request: heard.shown(),
-                fault: arrival.fault,
-            });
-        }
-        self.heard.notify_waiters();
-        Arrived {
-            arrival,
-            exchange,
-            is_over: AtomicBool::new(false),
-        }
-    }
-
-    /// The beginning of a request's body that did not come whole.
-    pub(super) fn broken_body(&self, exchange: usize, body: &[u8]) {
-        self.record(|recorder, _| recorder.broken_body(exchange, body));
-    }
-
-    /// The request is whole with this body: what to do about it, and when that was decided.
-    pub(super) fn answer(&self, arrived: &Arrived, body: &[u8]) -> (Decision, Micros) {
-        let now = self.now();
-        let mut state = self.state();
-        let decision = state.session.answer(&arrived.arrival, body, now / 1000);
-        // The session sees all of the body, the log keeps what it has room for.
-        state.recorder.whole(arrived.exchange, body);
-        self.publish(state);
-        self.heard.notify_waiters();
-        (decision, now)
-    }
-
-    /// What to do about a long poll now.
-    pub(super) fn resume(&self, waiting: Waiting) -> Act {
-        let now_ms = self.now_ms();
-        let mut state = self.state();
-        let act = state.session.resume(waiting, now_ms);
-        self.publish(state);
-        act
-    }
-
-    /// The last line of a stream whose process was ended by force, if it was.
-    pub(super) fn exit_line(&self, follow: &Follow) -> Option<Vec<u8>> {
-        let now_ms = self.now_ms();
-        let mut state = self.state();
-        let line = state.session.exit_line(follow, now_ms);
-        self.publish(state);
-        line
-    }
-
-    fn publish(&self, mut state: MutexGuard<'_, State>) {
-        let changes = state.session.changes();
-        if std::mem::replace(&mut state.changes, changes) == changes {
-            return;
-        }
-        drop(state);
-        self.changes.send_if_modified(|seen| {
-            let news = *seen != changes;
-            *seen = changes;
-            news
-        });
-    }
-
     /// Hears of changes of the world.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
@@ -310,69 +216,6 @@ impl Trial {
 
     pub(super) fn close_idle(&self) {
         self.close_idle.send_modify(|times| *times += 1);
-    }
-
-    /// Whether the next call must meet a fresh connection, so that this one may not be kept.
-    pub(super) fn closes_after(&self, arrived: &Arrived) -> bool {
-        self.state().session.close_after(&arrived.arrival)
-    }
-
-    /// The exchange is about to be over: nothing but its last bytes is left to do, or the client has
-    /// gone. If the next call must meet a fresh connection, idle ones are closed, and if it must be
-    /// refused, the port refuses when this returns; then true is returned, and this connection may
-    /// not be kept either. To be called at least once an exchange.
-    pub(super) async fn ending(&self, arrived: &Arrived) -> bool {
-        let (closes, due) = self.end(arrived);
-        self.refuse(due).await;
-        if closes {
-            self.close_idle();
-        }
-        closes
-    }
-
-    /// [`Self::ending`] for the many exchanges that close and refuse nothing: then it is done at once. Else
-    /// nothing is, and [`Self::ending`] is to be waited for.
-    pub(super) fn ending_at_once(&self, arrived: &Arrived) -> bool {
-        let mut state = self.state();
-        let is_quiet = !state.session.has_faults_before_requests();
-        if is_quiet && !arrived.is_over.swap(true, Ordering::Relaxed) {
-            state.session.ended(&arrived.arrival);
-        }
-        is_quiet
-    }
-
-    fn end(&self, arrived: &Arrived) -> (bool, Option<RefusalDue>) {
-        let mut state = self.state();
-        if arrived.is_over.swap(true, Ordering::Relaxed) {
-            return (false, None);
-        }
-        let closes = state.session.close_after(&arrived.arrival);
-        state.session.ended(&arrived.arrival);
-        (closes, state.take_refusal())
-    }
-
-    /// The refusal that is due before any request, if one is.
-    pub(super) fn first_refusal(&self) -> Option<RefusalDue> {
-        self.state().take_refusal()
-    }
-
-    async fn refuse(&self, due: Option<RefusalDue>) {
-        let Some(due) = due else {
-            return;
-        };
-        let (done, closed) = oneshot::channel();
-        // Where the door is gone, the trial is over and nobody can connect anyway.
-        if self.door.send((due, done)).is_ok() {
-            let _ = closed.await;
-        }
-    }
-
-    /// A refusal is over; the next one, if it is due already.
-    pub(super) fn refused(&self, fault: usize) -> Option<RefusalDue> {
-        let mut state = self.state();
-        state.session.refused(fault);
-        state.refusing = false;
-        state.take_refusal()
     }
 }
 

@@ -2,14 +2,36 @@
 
 use super::{
     super::{event::WireEvent, lines::Lines, recorder::Note, request},
-    Trial,
+    State, Trial,
 };
 use crate::{
     session::Answer,
     wire::Blob,
     wirelog::{AnswerEnd, Micros, Payload, Request, Sent},
 };
+use bytes::Bytes;
 use tokio::time::Instant;
+
+impl State {
+    /// Logs an ordinary answer.
+    pub(super) fn ordinary(
+        &mut self,
+        exchange: usize,
+        answer: &Answer,
+        is_mute: bool,
+        now: Micros,
+    ) {
+        let lines = answer.headers.iter();
+        let lines = Lines::of(lines.map(|(name, value)| (&**name, &**value)));
+        let body = if is_mute {
+            Bytes::new()
+        } else {
+            answer.body.clone()
+        };
+        self.recorder
+            .ordinary(exchange, answer.status, answer.reason, lines, body, now);
+    }
+}
 
 impl Trial {
     /// Logs the head of an answer.
@@ -41,25 +63,23 @@ impl Trial {
     }
 
     /// Logs an ordinary answer, which hyper is about to write; [`Self::placed`] says later that it has left.
-    /// `moment` is when it was decided.
-    pub(in super::super) fn ordinary(&self, exchange: usize, answer: &Answer, moment: Micros) {
-        let lines = answer.headers.iter();
-        let lines = Lines::of(lines.map(|(name, value)| (&**name, &**value)));
-        // Nobody waits for an answer that has not left, so nobody is woken.
-        self.state().recorder.ordinary(
-            exchange,
-            answer.status,
-            answer.reason,
-            lines,
-            answer.body.clone(),
-            moment,
-        );
-        if self.is_observed() {
-            self.show_ordinary(exchange, answer, moment);
-        }
+    /// `is_mute` says that its body is not sent. Nobody waits for an answer that has not left, so nobody is woken.
+    pub(in super::super) fn ordinary(&self, exchange: usize, answer: &Answer, is_mute: bool) {
+        let now = self.now();
+        self.state().ordinary(exchange, answer, is_mute, now);
+        self.show_ordinary(exchange, answer, is_mute, now);
     }
 
-    fn show_ordinary(&self, exchange: usize, answer: &Answer, at_us: Micros) {
+    pub(super) fn show_ordinary(
+        &self,
+        exchange: usize,
+        answer: &Answer,
+        is_mute: bool,
+        at_us: Micros,
+    ) {
+        if !self.is_observed() {
+            return;
+        }
         let headers = answer.headers.iter().cloned();
         let head = Sent::Head {
             http10: false,
@@ -69,7 +89,7 @@ impl Trial {
                 .map(|(name, value)| (name.into_owned(), value.into_owned()))
                 .collect(),
         };
-        let body = (!answer.body.is_empty()).then(|| Sent::Body {
+        let body = (!is_mute && !answer.body.is_empty()).then(|| Sent::Body {
             what: Payload::Plain,
             bytes: Blob::from(&*answer.body),
             framed: true,
@@ -87,7 +107,8 @@ impl Trial {
     /// An ordinary answer has left whole.
     pub(in super::super) fn placed(&self, exchange: usize, place: u64, left_at: Instant) {
         let left_us = self.micros(left_at);
-        self.record(|recorder, _| recorder.placed(exchange, place, left_us));
+        self.state().recorder.placed(exchange, place, left_us);
+        self.heard.notify_waiters();
         if self.is_observed() {
             self.tell(WireEvent::Sent {
                 at_us: self.now(),

@@ -3,22 +3,21 @@
 //! every entry whether it arrived. The log as others see it is made from that when it is asked for.
 
 mod entry;
+mod leaving;
+mod room;
+mod told;
 
 use super::{
     heard::{self, Heard},
     lines::Lines,
 };
 use crate::{
-    script::model::{Break, Cut, Until},
+    script::model::{Break, Cut},
     session::{Arrival, Meant},
     wire::{Blob, Call},
-    wirelog::{
-        AnswerEnd, Connection, Exchange, LedgerEntry, Micros, Names, Payload, Refusal, Request,
-        Segmented, TrapRequest, WireLog,
-    },
+    wirelog::{Connection, Micros, Names, Payload, Refusal, Request, Segmented, TrapRequest},
 };
-use bytes::Bytes;
-use entry::{Entry, Gone, NOWHERE, Ordinary, is_hold};
+use entry::Gone;
 use std::sync::Arc;
 
 /// The log of one trial in the making.
@@ -222,232 +221,6 @@ impl Recorder {
         self.lines[connection as usize - 1].exchanges
     }
 
-    /// The beginning of a request's body that did not come whole.
-    pub(super) fn broken_body(&mut self, exchange: usize, body: &[u8]) {
-        self.body(exchange, body);
-    }
-
-    /// The request is whole, with this body, of which is kept what there is room for.
-    pub(super) fn whole(&mut self, exchange: usize, body: &[u8]) {
-        self.body(exchange, body);
-        self.exchanges[exchange].request.is_whole = true;
-    }
-
-    fn body(&mut self, exchange: usize, body: &[u8]) {
-        let kept = self.keep(body.len());
-        let bytes = self.exchanges[exchange].request.lines.bytes();
-        let has_room = self.keep_headers(bytes);
-        let request = &mut self.exchanges[exchange].request;
-        request.body = body[..kept].into();
-        if !has_room {
-            request.lines = Arc::default();
-        }
-    }
-
-    /// Whether there is room for so many bytes of headers: it is taken for all of them, or for none.
-    const fn keep_headers(&mut self, bytes: u64) -> bool {
-        if let Some(left) = self.head_room.checked_sub(bytes) {
-            self.head_room = left;
-            true
-        } else {
-            self.dropped += bytes;
-            false
-        }
-    }
-
-    /// How many of so many bytes there is room for.
-    fn keep(&mut self, wanted: usize) -> usize {
-        let kept = wanted.min(usize::try_from(self.room).unwrap_or(usize::MAX));
-        // usize is at most 64 bits wide.
-        self.room -= kept as u64;
-        self.dropped += (wanted - kept) as u64;
-        kept
-    }
-
-    /// The head of the answer.
-    pub(super) fn head(
-        &mut self,
-        exchange: usize,
-        http10: bool,
-        status: u16,
-        reason: String,
-        mut headers: Vec<(String, String)>,
-    ) {
-        let bytes = headers
-            .iter()
-            // usize is at most 64 bits wide.
-            .map(|(name, value)| (name.len() + value.len()) as u64)
-            .sum();
-        if !self.keep_headers(bytes) {
-            headers = Vec::new();
-        }
-        self.exchanges[exchange].gone.entries().push(Entry::Head {
-            http10,
-            status,
-            reason,
-            headers,
-        });
-    }
-
-    /// An ordinary answer, which is about to leave. [`Self::placed`] says later that it has.
-    pub(super) fn ordinary(
-        &mut self,
-        exchange: usize,
-        status: u16,
-        reason: &'static str,
-        headers: Lines,
-        body: Bytes,
-        now: Micros,
-    ) {
-        let has_room = self.keep_headers(headers.bytes());
-        let kept = self.keep(body.len());
-        let told = &mut self.exchanges[exchange];
-        let has_body = !body.is_empty();
-        if has_body {
-            told.last_sent_us = Some(now);
-        }
-        told.gone.ordinary = Some(Ordinary {
-            status,
-            reason,
-            headers: if has_room { headers } else { Lines::default() },
-            has_body,
-            // Whole bodies are shared with whoever made them.
-            body: if kept == body.len() {
-                body
-            } else {
-                Bytes::copy_from_slice(&body[..kept])
-            },
-            place: None,
-        });
-    }
-
-    /// Payload has left, up to this place on its connection.
-    pub(super) fn sent(&mut self, exchange: usize, note: Note, place: u64, now: Micros) {
-        match note {
-            Note::Frames { from, to } => {
-                let told = &mut self.exchanges[exchange];
-                told.last_sent_us = Some(now);
-                let entries = told.gone.entries();
-                match entries.last_mut() {
-                    Some(Entry::Frames { marks, .. })
-                        if marks.last().is_some_and(|(last, _)| last + 1 == from) =>
-                    {
-                        marks.push((to, place));
-                    }
-                    _ => entries.push(Entry::Frames {
-                        from,
-                        marks: vec![(to, place)],
-                    }),
-                }
-            }
-            Note::Bytes {
-                what,
-                mut bytes,
-                framed,
-                continues,
-            } => {
-                bytes.truncate(self.keep(bytes.len()));
-                let told = &mut self.exchanges[exchange];
-                told.last_sent_us = Some(now);
-                let entries = told.gone.entries();
-                match entries.last_mut() {
-                    Some(Entry::Bytes {
-                        what: last,
-                        framed: last_framed,
-                        bytes: kept,
-                        marks,
-                    }) if continues && *last == what && *last_framed == framed => {
-                        kept.extend_from_slice(&bytes);
-                        marks.push((kept.len(), place));
-                    }
-                    _ => {
-                        let marks = vec![(bytes.len(), place)];
-                        entries.push(Entry::Bytes {
-                            what,
-                            bytes,
-                            framed,
-                            marks,
-                        });
-                    }
-                }
-            }
-        }
-    }
-
-    /// The ordinary answer of this exchange has left whole, up to this place.
-    pub(super) fn placed(&mut self, exchange: usize, at: u64, now: Micros) {
-        let told = &mut self.exchanges[exchange];
-        if let Some(answer) = &mut told.gone.ordinary {
-            answer.place = Some(at);
-        }
-        told.last_sent_us = Some(now);
-        self.over(exchange);
-    }
-
-    /// A wait of the script is over.
-    pub(super) fn waited(&mut self, exchange: usize, until: Until) {
-        let entries = self.exchanges[exchange].gone.entries();
-        entries.push(Entry::Waited(until));
-    }
-
-    /// The writes of a segmented answer.
-    pub(super) fn segmented(&mut self, exchange: usize, writes: u64, alone: u64) {
-        let all = self.exchanges[exchange]
-            .segmented
-            .get_or_insert_with(Segmented::default);
-        all.writes += writes;
-        all.alone += alone;
-    }
-
-    /// The body broke off there.
-    pub(super) fn broke_off(&mut self, exchange: usize, broken: Break) {
-        self.exchanges[exchange].broke_off = Some(broken);
-    }
-
-    /// The answer ended.
-    pub(super) fn ended(
-        &mut self,
-        exchange: usize,
-        how: AnswerEnd,
-        place: u64,
-        acked: Option<bool>,
-        now: Micros,
-    ) {
-        let told = &mut self.exchanges[exchange];
-        told.gone.entries().push(Entry::End { how, place, acked });
-        if !is_hold(how) {
-            told.last_sent_us = Some(now);
-            self.over(exchange);
-        }
-    }
-
-    /// Nothing more comes in this exchange.
-    pub(super) fn over(&mut self, exchange: usize) {
-        let connection = self.exchanges[exchange].connection;
-        let line = self.line(connection);
-        if line.current == Some(exchange) {
-            line.current = None;
-        }
-    }
-
-    /// The trial is over: what is still under way ends so.
-    pub(super) fn trial_over(&mut self, now: Micros) {
-        for number in 1..=u32::try_from(self.lines.len()).unwrap_or(u32::MAX) {
-            let line = self.line(number);
-            if line.seen.client_closed_us.is_none()
-                && let Some(current) = line.current
-                && self.exchanges[current].gone.ends().next().is_none()
-            {
-                self.exchanges[current].gone.entries().push(Entry::End {
-                    how: AnswerEnd::TrialOver,
-                    place: NOWHERE,
-                    acked: Some(false),
-                });
-            }
-            self.closed(number, now);
-        }
-    }
-
     pub(super) fn trapped(&mut self, request: TrapRequest) {
         self.trap.push(request);
     }
@@ -469,70 +242,6 @@ impl Recorder {
         let refusal = &mut self.refusals[refusal];
         refusal.until_us = Some(now);
         refusal.refused = refused;
-    }
-
-    /// Whether the nth such call's request has arrived whole.
-    pub(super) fn is_sent(&self, call: Call, attempt: u32) -> bool {
-        self.find(call, attempt)
-            .is_some_and(|told| told.request.is_whole)
-    }
-
-    /// Whether its answer has left whole, however it ended.
-    pub(super) fn is_answered(&self, call: Call, attempt: u32) -> bool {
-        self.find(call, attempt)
-            .is_some_and(|told| told.gone.ends().any(|how| !is_hold(how)))
-    }
-
-    /// How many data frames of its answer the peer has acknowledged.
-    pub(super) fn frames_acked(&self, call: Call, attempt: u32) -> u64 {
-        let Some(told) = self.find(call, attempt) else {
-            return 0;
-        };
-        let acked = self.lines[told.connection as usize - 1].acked;
-        told.gone.frames_acked(acked)
-    }
-
-    fn find(&self, call: Call, attempt: u32) -> Option<&Told> {
-        self.exchanges
-            .iter()
-            .find(|told| told.call == Some(call) && told.attempt == attempt)
-    }
-
-    /// The log so far.
-    pub(super) fn log(&self, ledger: Vec<LedgerEntry>) -> WireLog {
-        WireLog {
-            names: self.names.clone(),
-            connections: self.lines.iter().map(|line| line.seen.clone()).collect(),
-            exchanges: self.exchanges.iter().map(|told| self.told(told)).collect(),
-            trap: self.trap.clone(),
-            refusals: self.refusals.clone(),
-            ledger,
-            dropped_bytes: self.dropped,
-        }
-    }
-
-    fn told(&self, told: &Told) -> Exchange {
-        let acked = self.lines[told.connection as usize - 1].acked;
-        // A hold and the end of the trial leave it open.
-        let has_ended = told
-            .gone
-            .ends()
-            .any(|how| !is_hold(how) && how != AnswerEnd::TrialOver);
-        Exchange {
-            connection: told.connection,
-            number: told.number,
-            call: told.call,
-            attempt: told.attempt,
-            request: told.request.shown(),
-            fault: told.fault,
-            answer: told.gone.show(acked),
-            head_us: told.head_us,
-            last_sent_us: told.last_sent_us,
-            client_closed_us: told.client_closed_us,
-            open: told.client_closed_us.is_none() && !has_ended,
-            segmented: told.segmented,
-            broke_off: told.broke_off,
-        }
     }
 }
 

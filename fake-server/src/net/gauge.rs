@@ -24,6 +24,8 @@ pub(super) struct Gauge {
     blocked: AtomicBool,
     left: AtomicBool,
     broken: AtomicBool,
+    /// hyper was given an answer that it has not flushed.
+    answers: AtomicBool,
     /// Whether the peer's reading wakes somebody (in memory).
     tells: bool,
     queue: Mutex<Queue>,
@@ -38,6 +40,7 @@ impl Gauge {
             blocked: AtomicBool::new(false),
             left: AtomicBool::new(false),
             broken: AtomicBool::new(false),
+            answers: AtomicBool::new(false),
             tells: matches!(queue, Queue::Memory(_)),
             queue: Mutex::new(queue),
         }
@@ -89,6 +92,16 @@ impl Gauge {
     /// A write has failed.
     pub(super) fn broken(&self) -> bool {
         self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Whether what leaves now is an answer of ours.
+    pub(super) fn answers(&self) -> bool {
+        self.answers.load(Ordering::Relaxed)
+    }
+
+    /// An answer of ours is given to hyper, or is flushed.
+    pub(super) fn answering(&self, answers: bool) {
+        self.answers.store(answers, Ordering::Relaxed);
     }
 
     /// The peer's FIN or RST was seen.

@@ -9,6 +9,7 @@ mod heard;
 mod lines;
 pub mod memory;
 mod recorder;
+mod refusal;
 mod request;
 mod server;
 pub mod socket;

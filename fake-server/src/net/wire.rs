@@ -5,7 +5,7 @@
 //! are kept for the next hyper connection. A FIN counts as leaving: no client of this protocol
 //! half-closes, and a stack that has given up on a response looks the same.
 
-use super::{gauge::Gauge, socket::Socket};
+use super::{gauge::Gauge, refusal, socket::Socket};
 use bytes::BytesMut;
 use std::{
     io,
@@ -51,6 +51,10 @@ pub(super) struct Wire {
     gauge: Arc<Gauge>,
     /// Our side has ended.
     finished: bool,
+    /// hyper holds it: so it speaks for itself when what it reads is no request.
+    lent: bool,
+    /// What is being said instead, and how much of it has left.
+    instead: Option<(Vec<u8>, usize)>,
 }
 
 impl Wire {
@@ -60,11 +64,32 @@ impl Wire {
             socket,
             early: BytesMut::new(),
             finished: false,
+            lent: false,
+            instead: None,
         }
     }
 
     pub(super) const fn gauge(&self) -> &Arc<Gauge> {
         &self.gauge
+    }
+
+    /// Whether hyper holds it.
+    pub(super) const fn lend(&mut self, lent: bool) {
+        self.lent = lent;
+    }
+
+    /// Writes what is said instead of hyper's words. Ready with as many bytes as those were, when it has left.
+    fn poll_instead(&mut self, cx: &mut Context<'_>, words: usize) -> Poll<io::Result<usize>> {
+        while let Some((text, gone)) = &mut self.instead {
+            let before = self.gauge.moment();
+            let result = Pin::new(&mut self.socket).poll_write(cx, &text[*gone..]);
+            self.gauge.wrote(before, &result);
+            *gone += ready!(result)?;
+            if *gone >= text.len() {
+                self.instead = None;
+            }
+        }
+        Poll::Ready(Ok(words))
     }
 
     /// Puts bytes that were read but not used in front of what is read next.
@@ -276,6 +301,12 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.lent && self.instead.is_none() && !self.gauge.answers() {
+            self.instead = refusal::instead(bytes).map(|text| (text, 0));
+        }
+        if self.instead.is_some() {
+            return self.poll_instead(cx, bytes.len());
+        }
         let before = self.gauge.moment();
         let result = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.gauge.wrote(before, &result);
@@ -283,7 +314,10 @@ impl AsyncWrite for Wire {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx)
+        let result = ready!(Pin::new(&mut self.socket).poll_flush(cx));
+        // hyper flushes when its buffer is empty: what it writes next is another answer, or its own words.
+        self.gauge.answering(false);
+        Poll::Ready(result)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

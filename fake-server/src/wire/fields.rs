@@ -173,9 +173,13 @@ const fn kind(value: &Value) -> &'static str {
 /// # Errors
 /// `Invalid` if it is there and is no plain decimal number that fits 64 bits.
 pub fn query_integer(query: &[(String, String)], name: &str) -> Result<Option<u64>, Problem> {
-    let Some((_, text)) = query.iter().find(|(key, _)| key == name) else {
+    let mut values = query.iter().filter(|(key, _)| key == name);
+    let Some((_, text)) = values.next() else {
         return Ok(None);
     };
+    if values.next().is_some() {
+        return Err(Problem::invalid(name, "stands in the query more than once"));
+    }
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
         Ok(number) if plain => Ok(Some(number)),
@@ -224,6 +228,8 @@ mod tests {
         let query = |text: &str| vec![("after".to_owned(), text.to_owned())];
         assert_eq!(query_integer(&query("7"), "after"), Ok(Some(7)));
         assert_eq!(query_integer(&[], "after"), Ok(None));
+        let twice = [query("7"), query("7")].concat();
+        assert!(query_integer(&twice, "after").is_err());
         for text in ["", "+7", "-1", "7.0", " 7", "99999999999999999999999"] {
             assert!(query_integer(&query(text), "after").is_err(), "{text:?}");
         }

@@ -6,6 +6,7 @@ mod doors;
 mod ends;
 mod framing;
 mod planned;
+mod refusals;
 mod support;
 mod takeover;
 mod transports;

@@ -7,7 +7,7 @@
 use super::{
     super::{
         heard::Heard,
-        later,
+        later, refusal,
         request::{self, Body},
         trial::{Arrived, Begun},
         writer::Asked,
@@ -76,7 +76,15 @@ fn begin(desk: &Arc<Desk>, request: hyper::Request<Incoming>) -> Answering {
     let (parts, incoming) = request.into_parts();
     let asked = request::asked(&parts);
     let heard = desk.hear(&parts);
+    let is_hostless = refusal::is_hostless(&parts);
     drop(parts);
+    if is_hostless {
+        let arrived = Arc::new(desk.trial.arrive(desk.connection, &heard));
+        return desk.later(arrived, |desk, arrived| async move {
+            desk.trial.broken_body(arrived.exchange, &[]);
+            ordinary(&desk, arrived, asked, refusal::hostless()).await
+        });
+    }
     if !incoming.is_end_stream() {
         let arrived = Arc::new(desk.trial.arrive(desk.connection, &heard));
         return desk.later(arrived, |desk, arrived| {
@@ -90,7 +98,7 @@ fn begin(desk: &Arc<Desk>, request: hyper::Request<Incoming>) -> Answering {
     let arrived = Arc::new(arrived);
     match begun {
         Begun::Answered { answer, .. } => {
-            desk.slot().writing = Some(arrived);
+            desk.write(&mut desk.slot(), arrived);
             Answering::AtOnce(Some(response(answer)))
         }
         Begun::Decided(decision) => desk.later(arrived, |desk, arrived| {
@@ -142,11 +150,11 @@ async fn read(
         Body::Whole(body) => body,
         Body::TooLong(body) => {
             trial.broken_body(arrived.exchange, &body);
-            return ordinary(&desk, arrived, asked, too_long()).await;
+            return ordinary(&desk, arrived, asked, refusal::too_long()).await;
         }
         Body::Broken(body) => {
             trial.broken_body(arrived.exchange, &body);
-            return ordinary(&desk, arrived, asked, broken()).await;
+            return ordinary(&desk, arrived, asked, refusal::broken()).await;
         }
     };
     let decision = trial.answer(&arrived, &body);
@@ -229,7 +237,7 @@ async fn ordinary(
         .ordinary(arrived.exchange, &answer, asked.is_head);
     let mut slot = desk.slot();
     slot.busy = None;
-    slot.writing = Some(arrived);
+    desk.write(&mut slot, arrived);
     response(answer)
 }
 
@@ -285,26 +293,4 @@ fn header_value(value: Cow<'static, str>) -> Result<HeaderValue, InvalidHeaderVa
         Cow::Borrowed(text) => Bytes::from_static(text.as_bytes()),
         Cow::Owned(text) => Bytes::from(text),
     })
-}
-
-fn too_long() -> Answer {
-    refusal(413, "Payload Too Large", "the body is larger than 64 MiB")
-}
-
-fn broken() -> Answer {
-    refusal(400, "Bad Request", "the body broke off or is no valid HTTP")
-}
-
-/// An answer to a request that never reached the session.
-fn refusal(status: u16, reason: &'static str, message: &str) -> Answer {
-    let body = serde_json::json!({"status": "fail", "data": {"message": message}});
-    Answer {
-        status,
-        reason,
-        headers: vec![
-            ("content-type".into(), "application/json".into()),
-            ("connection".into(), "close".into()),
-        ],
-        body: body.to_string().into(),
-    }
 }

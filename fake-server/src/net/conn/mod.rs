@@ -101,12 +101,18 @@ impl Desk {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// hyper is to write the ordinary answer of this exchange.
+    fn write(&self, slot: &mut Slot, arrived: Arc<Arrived>) {
+        self.gauge.answering(true);
+        slot.writing = Some(arrived);
+    }
+
     /// Logs that the answer that hyper was writing has left, if nothing of it is stuck.
     fn place(&self, slot: &mut Slot) {
-        if let Some(arrived) = slot
-            .writing
-            .take_if(|_| !self.gauge.blocked() && !self.gauge.broken())
-        {
+        if self.gauge.blocked() || self.gauge.broken() {
+            return;
+        }
+        if let Some(arrived) = slot.writing.take() {
             self.trial.placed(
                 arrived.exchange,
                 self.gauge.written(),
@@ -156,13 +162,18 @@ enum Turn {
 
 /// Lets hyper read requests and write ordinary answers until the connection is to be taken over.
 /// `None`: it is closed.
-async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Box<Parked>, Wire)> {
+async fn listen(
+    trial: &Arc<Trial>,
+    connection: u32,
+    mut wire: Wire,
+) -> Option<(Box<Parked>, Wire)> {
     let desk = Arc::new(Desk {
         trial: Arc::clone(trial),
         connection,
         gauge: Arc::clone(wire.gauge()),
         slot: Mutex::default(),
     });
+    wire.lend(true);
     let mut http = http1::Builder::new()
         .header_read_timeout(None)
         .auto_date_header(false)
@@ -193,6 +204,7 @@ async fn listen(trial: &Arc<Trial>, connection: u32, wire: Wire) -> Option<(Box<
     let parts = http.into_parts();
     drop(parts.service);
     let mut wire = parts.io.into_inner();
+    wire.lend(false);
     match turn {
         Turn::TakeOver(parked) => {
             wire.put_back(&parts.read_buf);

@@ -102,7 +102,7 @@ fn begin(desk: &Arc<Desk>, request: hyper::Request<Incoming>) -> Answering {
             Answering::AtOnce(Some(response(answer)))
         }
         Begun::Decided(decision) => desk.later(arrived, |desk, arrived| {
-            decided(desk, arrived, asked, decision)
+            decided(desk, arrived, asked, *decision)
         }),
         Begun::Cut => desk.later(arrived, |desk, arrived| {
             read(desk, arrived, asked, incoming)

@@ -25,7 +25,7 @@ pub(in super::super) enum Begun {
         is_mute: bool,
     },
     /// This is to be done.
-    Decided(Decision),
+    Decided(Box<Decision>),
     /// It is cut before it is answered.
     Cut,
 }
@@ -107,7 +107,7 @@ impl Trial {
                     state.ordinary(arrived.exchange, &answer, is_mute, now);
                     Begun::Answered { answer, is_mute }
                 }
-                decision => Begun::Decided(decision),
+                decision => Begun::Decided(Box::new(decision)),
             }
         };
         self.publish(state);

@@ -76,13 +76,42 @@ fn a_wrong_client_is_told_saved_and_tried_first_the_next_time() {
     // Not more than a few of a kind, whatever the number of cases that fail.
     assert!(saved.len() < 20, "{saved:?}");
 
+    // One of each kind came down to a scenario file that a person can read, and that fails by itself.
+    let smallest = files(folder.path(), "toml");
+    assert!(!smallest.is_empty() && smallest.len() <= saved.len());
+    for path in &smallest {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains("seed 1, case "), "{text}");
+        assert!(text.contains("requirements = [\"sequence/gap\"]"), "{text}");
+        assert!(
+            text.matches("[[fault]]").count() <= 3 && text.lines().count() <= 25,
+            "{text}"
+        );
+        let run = |words: &[&str]| {
+            Command::new(env!("CARGO_BIN_EXE_createos-conformance"))
+                .args(["run", "--in-memory"])
+                .args(words)
+                .arg(path)
+                .output()
+                .unwrap()
+        };
+        assert_eq!(run(&wrong).status.code(), Some(1), "{text}");
+        assert_eq!(run(&[]).status.code(), Some(0), "{text}");
+        assert!(out.contains(&path.display().to_string()), "{out}");
+    }
+
     // The replay line is a command that fails in the same way.
     let (_, replay) = out.split_once("--case ").expect("a replay line");
     let number: String = replay.chars().take_while(char::is_ascii_digit).collect();
     let elsewhere = folder.path().join("elsewhere");
-    let one = [&wrong[..], &["--seed", "1", "--case", &number]].concat();
+    let one = [
+        &wrong[..],
+        &["--seed", "1", "--case", &number, "--no-shrink"],
+    ]
+    .concat();
     let (code, again, _) = fuzz(&elsewhere, &one);
     assert_eq!(code, 1, "{again}");
+    assert!(files(&elsewhere, "toml").is_empty());
 
     // Another seed, and yet the same failures come first; the right client has none of them.
     let next = ["--seed", "2", "--cases", "1"];

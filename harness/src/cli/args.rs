@@ -283,6 +283,7 @@ Examples:
   createos-conformance fuzz --seed 17 --case 4711                 one case again
 
 Failing cases are written into the folder of --save as they are found, and are tried first the next time.
+In the end one of each kind is made as small as it can be, and written there as a scenario file.
 A case is the same for the same version, seed, number and profile. Exit codes are those of `run`.")]
 pub(super) struct FuzzArgs {
     /// Manifest of the client to judge; without it: the built-in reference client
@@ -309,6 +310,9 @@ pub(super) struct FuzzArgs {
     /// Where failing cases are kept; without it: `regressions` in the client's folder, or here
     #[arg(long, value_name = "DIR")]
     pub(super) save: Option<PathBuf>,
+    /// Only keep what fails, make nothing smaller of it
+    #[arg(long)]
+    pub(super) no_shrink: bool,
     /// Only this case of the seed
     #[arg(long, value_name = "N", requires = "seed", conflicts_with_all = ["cases", "max_time"])]
     pub(super) case: Option<u64>,

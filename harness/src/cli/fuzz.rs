@@ -9,12 +9,14 @@ use super::{
     smoke,
 };
 use crate::{
+    case::Case,
     client::Client,
     exit::Exit,
     fuzz::{
         self, Counts, Event, Options, Origin, Outcome,
         found::{Group, Signature},
         saved::{Contents, Folder, Source},
+        smallest::{Smallest, smallest},
     },
     generate::Profile,
     judge::CheckStatus,
@@ -28,10 +30,12 @@ use crate::{
 use fake_server::script::model::Plan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
+    cell::Cell,
     collections::BTreeMap,
     hash::{BuildHasher as _, RandomState},
     ops::Range,
     path::PathBuf,
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -40,6 +44,12 @@ use std::{
 const CASES: u64 = 1_000;
 /// Failing cases of one kind that are kept; more of them say nothing new.
 const KEPT: usize = 3;
+/// Kinds of failure that are made smaller; a client with more of them has other worries.
+const MOST_SHRUNK: usize = 10;
+/// How long one of them may take. With a client that waits 250 ms before each reconnect 20 s were measured.
+const SHRINK_TIME: Duration = Duration::from_secs(60);
+/// Numbers of trials that the cases before have not used.
+const SHRINK_TRIALS: usize = 1_000_000_000;
 
 pub(super) fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
     let seed = args.seed.unwrap_or_else(any_seed);
@@ -148,13 +158,19 @@ async fn judged(
         profile,
         errors: Vec::new(),
         saved: 0,
+        firsts: Vec::new(),
     };
-    let outcome = fuzz::fuzz(first, &client, &options, interrupted(), |event| {
+    let mut outcome = fuzz::fuzz(first, &client, &options, interrupted(), |event| {
         show.event(&event);
     })
     .await;
     show.bar.finish_and_clear();
     let notes = client.take_notes().await;
+    if !args.no_shrink && !outcome.interrupted {
+        outcome.interrupted = show.shrink(&client, &options.settings).await;
+        // A client that is still busy with a case that has lost is told off by notes that mean nothing.
+        let _ = client.take_notes().await;
+    }
     if !outcome.interrupted {
         tell_notes(&notes);
     }
@@ -294,6 +310,14 @@ fn bar(args: &FuzzArgs, cases: &Range<u64>, first: usize) -> ProgressBar {
     bar
 }
 
+fn spinner() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
 /// Tells and keeps what is found while it goes.
 struct Show {
     bar: ProgressBar,
@@ -306,6 +330,17 @@ struct Show {
     errors: Vec<String>,
     /// Failures that were kept.
     saved: usize,
+    /// The first kept failure of each kind.
+    firsts: Vec<First>,
+}
+
+/// A failure to make smaller.
+struct First {
+    signature: Signature,
+    case: Arc<Case>,
+    source: Source,
+    /// Where it is kept.
+    path: PathBuf,
 }
 
 impl Show {
@@ -345,10 +380,122 @@ impl Show {
                 if failure.earlier == 0 {
                     let line = format!("saved as {}\n\n", path.display());
                     self.bar.suspend(|| say(&line));
+                    if failure.status == CheckStatus::Fail {
+                        self.firsts.push(First {
+                            signature: failure.signature.clone(),
+                            case: Arc::clone(&failure.judged.case),
+                            source,
+                            path,
+                        });
+                    }
                 }
             }
             Err(error) => self.errors.push(error.to_string()),
         }
+    }
+
+    /// Makes a scenario file of the first failure of each kind; tells whether it was interrupted.
+    async fn shrink(&mut self, client: &Arc<Client>, settings: &Settings) -> bool {
+        let firsts = std::mem::take(&mut self.firsts);
+        let left_out = firsts.len().saturating_sub(MOST_SHRUNK);
+        let mut stop = pin!(interrupted());
+        let mut told: Vec<(Plan, PathBuf)> = Vec::new();
+        for first in firsts.iter().take(MOST_SHRUNK) {
+            let bar = spinner();
+            let comments = vec![format!(
+                "Found by `fuzz`: version {}, seed {}, case {}, profile {}.",
+                first.source.suite, first.source.seed, first.source.case, first.source.profile
+            )];
+            let is_interrupted = Cell::new(false);
+            let over = async {
+                tokio::select! {
+                    () = stop.as_mut() => is_interrupted.set(true),
+                    () = tokio::time::sleep(SHRINK_TIME) => {}
+                }
+            };
+            let settings = Settings {
+                first_trial: settings.first_trial + SHRINK_TRIALS,
+                ..settings.clone()
+            };
+            let found = smallest(
+                &first.case,
+                &first.signature,
+                client,
+                &settings,
+                comments,
+                over,
+                |tried| bar.set_message(format!("shrinking {}: {tried} tried", first.signature)),
+            )
+            .await;
+            bar.finish_and_clear();
+            say(&match found {
+                Some(found) => self.keep_smallest(first, &found, &mut told),
+                None => format!(
+                    "{}: the case did not fail when it was played again\n\n",
+                    harmless(&first.signature.to_string())
+                ),
+            });
+            if is_interrupted.get() {
+                return true;
+            }
+        }
+        if left_out > 0 {
+            let more = count(left_out, "kind of failure was", "kinds of failure were");
+            say(&format!("{more} not made smaller\n\n"));
+        }
+        false
+    }
+
+    /// Writes a scenario file beside the failure that it is from; what is told of it.
+    fn keep_smallest(
+        &mut self,
+        first: &First,
+        found: &Smallest,
+        told: &mut Vec<(Plan, PathBuf)>,
+    ) -> String {
+        let name = first.path.with_extension("toml");
+        let name = name
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let path = match self.folder.write(&name.unwrap_or_default(), &found.text) {
+            Ok(path) => path,
+            Err(error) => {
+                self.errors.push(error.to_string());
+                return String::new();
+            }
+        };
+        let is_smallest = if found.shrunk.is_smallest {
+            "as small as it gets"
+        } else {
+            "as small as the time allowed"
+        };
+        let mut out = format!(
+            "{}\n{is_smallest} ({} tried), saved as {}\n\n",
+            paint(
+                self.page.palette.bold,
+                &harmless(&first.signature.to_string())
+            ),
+            count(found.shrunk.tried, "smaller case", "smaller cases"),
+            path.display()
+        );
+        let plan = Plan {
+            id: String::new(),
+            title: String::new(),
+            seed: 0,
+            ..found.shrunk.plan.clone()
+        };
+        // Two ways to fail that come down to one are one bug most likely.
+        if let Some((_, same)) = told.iter().find(|(known, _)| *known == plan) {
+            out.push_str(&format!("    the same as {}\n", same.display()));
+        } else {
+            for line in found.text.lines() {
+                out.push_str(format!("    {}", harmless(line)).trim_end());
+                out.push('\n');
+            }
+            told.push((plan, path));
+        }
+        out.push('\n');
+        out
     }
 
     /// The last lines: what failed in which way, how many cases, the seed once more, and the exit.

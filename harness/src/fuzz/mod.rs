@@ -2,10 +2,11 @@
 //!
 //! [`fuzz`] plays what [`crate::generate::case`] draws, saved regressions first, many at a time; `found` sorts what
 //! failed by what went wrong; [`saved`] keeps it in a folder, so that nothing is lost and everything is tried first
-//! the next time.
+//! the next time; [`smallest`] makes a scenario file of it that a person can read.
 
 pub mod found;
 pub mod saved;
+pub mod smallest;
 
 use crate::{
     case::Case,

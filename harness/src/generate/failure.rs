@@ -22,6 +22,15 @@ impl Failure {
         })
     }
 
+    /// That this requirement was broken, whatever its level.
+    #[must_use]
+    pub fn by(requirement: &str) -> Self {
+        Self {
+            requirements: vec![requirement.to_owned()],
+            strict: true,
+        }
+    }
+
     /// Their ids.
     #[must_use]
     pub fn requirements(&self) -> &[String] {

@@ -24,9 +24,9 @@ pub fn canonical(log: &WireLog, plan: &Plan) -> String {
     let names = Placeholders::new(log);
     let mut text = format!("scenario {}\n", plan.id);
     let mut number = 0;
+    let (ordered, loose) = log.exchanges.split_at(cancelled_behind(log, plan));
     for connection in &log.connections {
-        let mut exchanges: Vec<&Exchange> = log
-            .exchanges
+        let mut exchanges: Vec<&Exchange> = ordered
             .iter()
             .filter(|exchange| exchange.connection == connection.number)
             .collect();
@@ -44,6 +44,12 @@ pub fn canonical(log: &WireLog, plan: &Plan) -> String {
         for exchange in exchanges {
             show(exchange, &names, &mut text);
         }
+    }
+    if !loose.is_empty() {
+        text.push_str("\nwhile it was cancelled, on any connection\n");
+    }
+    for exchange in loose {
+        show(exchange, &names, &mut text);
     }
     for refusal in &log.refusals {
         let _ = writeln!(text, "\nthe port refused, by fault {}", refusal.fault);
@@ -69,6 +75,18 @@ pub fn canonical(log: &WireLog, plan: &Plan) -> String {
         }
     }
     text
+}
+
+/// How many exchanges a cancel can't have touched: all, where the plan has none. A client that is cancelled while it
+/// reads drops that connection, and one that had just read the end keeps it: what it asks next goes here or there.
+fn cancelled_behind(log: &WireLog, plan: &Plan) -> usize {
+    let met = plan.job.cancel.as_ref().and_then(|cancel| {
+        let is_met = |exchange: &Exchange| {
+            exchange.call == Some(cancel.on) && exchange.attempt == cancel.attempt
+        };
+        log.exchanges.iter().position(is_met)
+    });
+    met.map_or(log.exchanges.len(), |place| place + 1)
 }
 
 fn show(exchange: &Exchange, names: &Placeholders, text: &mut String) {

@@ -13,7 +13,11 @@ use harness::{
         manifest::Manifest,
         reference::{Bug, Reference},
     },
-    generate::{Failure, settle, shrink::shrink, words},
+    generate::{
+        Failure, settle,
+        shrink::{Measure, shrink},
+        words,
+    },
     run::{play, play_in_memory},
 };
 use std::{
@@ -63,7 +67,9 @@ stream = [
   { heartbeat = 2 },
   { send = "..7" },
   { loop = 3, steps = [{ heartbeat = 1 }, { pause = "5ms" }] },
+  { until = "acked" },
   { send = 8 },
+  { heartbeat = 5 },
   { end = "chunk" },
 ]
 
@@ -90,7 +96,9 @@ stream = [
   { line = '  {"type":"heartbeat","uptime":7}  ' },
   { send = 13 },
   { heartbeat = 4 },
+  { pause = "1ms" },
   { send = "..14" },
+  { heartbeat = 1 },
   { end = "chunk" },
 ]
 
@@ -132,6 +140,7 @@ fn comes_down(bug: Bug, plan: &Plan) {
     let client = Client::Reference(Reference::wrong(bug));
     let failure = Failure::of(&play_in_memory(&Arc::new(plan.clone()), &client), false);
     let failure = failure.unwrap_or_else(|| panic!("{bug} passes the long case"));
+    assert!(Measure::of(plan).steps >= 40, "{:?}", Measure::of(plan));
     let promises = client.promises();
     let fails = |plan: Arc<Plan>| ready(failure.is_in(&play_in_memory(&plan, &client)));
     let shrunk = at_once(shrink(failure.about(plan), promises, 1, fails, pending()));

@@ -19,6 +19,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
 import re
 import socket
 import sys
@@ -31,7 +32,7 @@ from urllib.parse import quote, urlsplit
 VERSION = "1.0.0"
 
 MAX_RECONNECTS = 3  # in all, whatever progress is made between
-RECONNECT_DELAY = 0.25  # seconds between two connects
+RECONNECT_DELAY = float(os.environ.get("RECONNECT_DELAY", "0.25"))  # seconds between two connects
 MAX_LINE = 1 << 20  # bytes between two LF
 MAX_SEQ = (1 << 53) - 1  # the largest whole number that every JSON parser keeps exact
 BLOCK = 64 << 10  # bytes read at once
@@ -553,7 +554,10 @@ class Adapter:
                 *("execute", "follow", "connect"),
                 *("live-output", "cancel", "timeout", "resume-stream"),
             ],
-            profile={"cleanup-timeout-ms": int(CLEANUP_TIMEOUT * 1000)},
+            profile={
+                "cleanup-timeout-ms": int(CLEANUP_TIMEOUT * 1000),
+                "reconnect-delay-ms": int(RECONNECT_DELAY * 1000),
+            },
         )
         for line in self._lines:  # of a binary stream: split at LF only
             message = json.loads(line)

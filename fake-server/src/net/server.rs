@@ -140,10 +140,14 @@ impl Server {
             options.observer,
         ));
         // A refusal before the first request holds from the very beginning.
-        let first = trial.first_refusal();
-        if first.is_some() {
-            door.shut()?;
-        }
+        let first = match trial.first_refusal() {
+            None => None,
+            Some(due) => {
+                door.shut()?;
+                // Noted here: a client may have met it before the task below runs.
+                Some((due, Refusing::begin(&trial, &door, due.fault)))
+            }
+        };
         let (stop, stopped) = oneshot::channel();
         let doors = tokio::spawn(keep(
             Arc::clone(&trial),
@@ -256,20 +260,20 @@ async fn keep(
     mut door: Door,
     mut trap: Option<Door>,
     mut refusals: Refusals,
-    first: Option<RefusalDue>,
+    first: Option<(RefusalDue, Refusing)>,
     mut stopped: oneshot::Receiver<()>,
 ) {
     let mut connections = JoinSet::new();
     let work = async {
-        if let Some(first) = first {
-            refuse(&trial, &mut door, first, None).await;
+        if let Some((due, begun)) = first {
+            refuse(&trial, &mut door, due, Some(begun), None).await;
         }
         loop {
             tokio::select! {
                 biased;
                 // The sender lives in the trial, which we hold.
                 Some((due, closed)) = refusals.recv() => {
-                    refuse(&trial, &mut door, due, Some(closed)).await;
+                    refuse(&trial, &mut door, due, None, Some(closed)).await;
                 }
                 Some(_) = connections.join_next(), if !connections.is_empty() => {}
                 accepted = door.accept() => match accepted {
@@ -302,25 +306,39 @@ async fn accept(door: &mut Option<Door>) -> io::Result<super::Socket> {
     }
 }
 
+/// A refusal that has begun: its place in the log, and how many connections had been refused before.
+struct Refusing {
+    place: usize,
+    before: u32,
+}
+
+impl Refusing {
+    /// Notes it. The door is shut.
+    fn begin(trial: &Trial, door: &Door, fault: usize) -> Self {
+        let before = door.refused();
+        let (place, at_us) = trial.record(|recorder, now| (recorder.refusing(fault, now), now));
+        trial.tell(WireEvent::Refusing { at_us, fault });
+        Self { place, before }
+    }
+}
+
 /// Refuses until a connection was refused (where that can be seen) or the time is over, and goes on
 /// with the next refusal where one follows at once.
 async fn refuse(
     trial: &Trial,
     door: &mut Door,
     due: RefusalDue,
+    begun: Option<Refusing>,
     closed: Option<oneshot::Sender<()>>,
 ) {
     let mut next = Some(due);
-    let mut closed = closed;
+    let (mut begun, mut closed) = (begun, closed);
     while let Some(due) = next {
         // It fails only on a socket that is no socket.
         let _ = door.shut();
-        let before = door.refused();
-        let (place, at_us) = trial.record(|recorder, now| (recorder.refusing(due.fault, now), now));
-        trial.tell(WireEvent::Refusing {
-            at_us,
-            fault: due.fault,
-        });
+        let Refusing { place, before } = begun
+            .take()
+            .unwrap_or_else(|| Refusing::begin(trial, door, due.fault));
         if let Some(closed) = closed.take() {
             // Who asked may have gone with its connection.
             let _ = closed.send(());

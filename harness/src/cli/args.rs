@@ -313,6 +313,9 @@ pub(super) struct FuzzArgs {
     /// Only keep what fails, make nothing smaller of it
     #[arg(long)]
     pub(super) no_shrink: bool,
+    /// Leave the client's back-off as it is, whatever [speed] in its manifest says
+    #[arg(long, requires = "client")]
+    pub(super) real_speed: bool,
     /// Only this case of the seed
     #[arg(long, value_name = "N", requires = "seed", conflicts_with_all = ["cases", "max_time"])]
     pub(super) case: Option<u64>,

@@ -5,12 +5,12 @@ use super::{
     args::FuzzArgs,
     block_on, called, files, interrupted, or_interrupted,
     output::{complain, page, say},
-    run::{affordable, chosen_client, tell_notes},
+    run::{affordable, chosen_client, read_manifest, start_manifest, tell_notes},
     smoke,
 };
 use crate::{
     case::Case,
-    client::Client,
+    client::{Client, manifest::Manifest},
     exit::Exit,
     fuzz::{
         self, Counts, Event, Options, Origin, Outcome,
@@ -74,7 +74,7 @@ fn folder(args: &FuzzArgs) -> Result<Folder, Failure> {
         return Ok(Folder::new(folder.clone()));
     }
     Ok(Folder::new(match &args.client {
-        Some(path) => super::run::read_manifest(path)?.folder.join("regressions"),
+        Some(path) => read_manifest(path)?.folder.join("regressions"),
         None => PathBuf::from("regressions"),
     }))
 }
@@ -108,8 +108,19 @@ async fn judged(
     first: Vec<Plan>,
     files: BTreeMap<String, String>,
 ) -> Result<Exit, Failure> {
+    let (manifest, speed) = match &args.client {
+        None => (None, String::new()),
+        Some(path) => {
+            let mut manifest = read_manifest(path)?;
+            let speed = speed(args, &mut manifest);
+            (Some(manifest), speed)
+        }
+    };
     let client = or_interrupted(async {
-        let client = chosen_client(args.client.as_deref(), args.wrong.as_deref()).await?;
+        let client = match manifest {
+            Some(manifest) => start_manifest(manifest).await?,
+            None => chosen_client(None, args.wrong.as_deref()).await?,
+        };
         smoke::probe(&client).await?;
         Ok(Arc::new(client))
     })
@@ -147,7 +158,7 @@ async fn judged(
         enough: Arc::new(move || time.is_some_and(Clock::is_over)),
     };
     let page = page();
-    say(&header(&info, &options, args, &page));
+    say(&header(&info, &options, args, &speed, &page));
     let clock = Clock::new(Duration::ZERO);
     let mut show = Show {
         bar: bar(args, &cases, first.len()),
@@ -189,6 +200,17 @@ async fn judged(
     })
 }
 
+/// Makes the client quicker if its manifest says how, and says which back-off was used.
+fn speed(args: &FuzzArgs, manifest: &mut Manifest) -> String {
+    if args.real_speed || !manifest.hurry() {
+        return "the client's own back-off".to_owned();
+    }
+    let env: Vec<String> = (manifest.env.iter())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    format!("its back-off shortened by [speed]: {}", env.join(" "))
+}
+
 /// The numbers of the cases.
 fn cases(args: &FuzzArgs) -> Range<u64> {
     match (args.case, args.cases, args.max_time) {
@@ -210,6 +232,9 @@ fn replay_arguments(args: &FuzzArgs) -> Vec<String> {
     }
     if args.sockets {
         words.push("--sockets".to_owned());
+    }
+    if args.real_speed {
+        words.push("--real-speed".to_owned());
     }
     if args.strict {
         words.push("--strict".to_owned());
@@ -241,7 +266,7 @@ impl Clock {
     }
 }
 
-fn header(info: &RunInfo, options: &Options, args: &FuzzArgs, page: &Page) -> String {
+fn header(info: &RunInfo, options: &Options, args: &FuzzArgs, speed: &str, page: &Page) -> String {
     let palette = page.palette;
     let client = &info.client;
     let mut who = client.name.clone();
@@ -271,6 +296,9 @@ fn header(info: &RunInfo, options: &Options, args: &FuzzArgs, page: &Page) -> St
             ),
         ),
     ];
+    if !speed.is_empty() {
+        rows.push(("speed", harmless(speed)));
+    }
     if info.cases > 0 {
         let first = count(
             info.cases,

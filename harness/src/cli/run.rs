@@ -377,15 +377,15 @@ pub(super) async fn chosen_client(
 
 /// Reads a manifest and starts its client.
 pub(super) async fn start(path: &Path) -> Result<Client, Failure> {
-    let manifest = read_manifest(path)?;
+    start_manifest(read_manifest(path)?).await
+}
+
+/// Starts the client of a manifest.
+pub(super) async fn start_manifest(manifest: Manifest) -> Result<Client, Failure> {
+    let file = manifest.file.clone();
     Client::start(manifest, crate::client::adapter::Limits::default())
         .await
-        .map_err(|error| {
-            Failure::new(
-                Exit::AdapterUnusable,
-                format!("{}: {error}", path.display()),
-            )
-        })
+        .map_err(|error| Failure::new(Exit::AdapterUnusable, format!("{file}: {error}")))
 }
 
 /// Reads a manifest.

@@ -18,7 +18,7 @@ use crate::{
     standing::KnownFailures,
     summary::Judged,
 };
-use fake_server::script::model::Plan;
+use fake_server::script::model::{Cut, CutPoint, Plan};
 use found::{Groups, Signature};
 use std::{future::Future, ops::Range, sync::Arc};
 
@@ -202,6 +202,7 @@ fn draw(first: Vec<Plan>, client: &Arc<Client>, options: &Options) -> Draw {
         cases,
         profile,
         enough,
+        settings: Settings { in_memory, .. },
         ..
     } = options.clone();
     Arc::new(move |index| {
@@ -215,6 +216,9 @@ fn draw(first: Vec<Plan>, client: &Arc<Client>, options: &Options) -> Draw {
                 case(seed, number, profile)
             }
         };
+        if !in_memory {
+            spare_the_port(&mut plan, client.promises().profile.reconnect_delay_ms);
+        }
         // What the usual client never meets is bait, and what this one never meets as well.
         let usual: Vec<bool> = plan.faults.iter().map(|fault| fault.bait).collect();
         settle_for(&mut plan, client.promises());
@@ -223,4 +227,21 @@ fn draw(first: Vec<Plan>, client: &Arc<Client>, options: &Options) -> Draw {
         }
         Some(plan)
     })
+}
+
+/// Over sockets a port refuses for 0.4 s, since refused connections cannot be counted. A client that waits much less
+/// would use up its whole budget in that time: its connection is reset as soon as it is accepted instead.
+fn spare_the_port(plan: &mut Plan, reconnect_delay_ms: u64) {
+    const REFUSED_MS: u64 = 400;
+    if reconnect_delay_ms >= REFUSED_MS / 2 {
+        return;
+    }
+    for fault in &mut plan.faults {
+        if std::mem::take(&mut fault.behaviour.refuse) {
+            fault.behaviour.cut = Some(Cut {
+                at: CutPoint::Accept,
+                reset: true,
+            });
+        }
+    }
 }

@@ -148,28 +148,30 @@ impl Out {
     /// Payload of one step, with what it was: as it is, or coded and then `notes` tell what is done with it.
     pub(super) fn payload(&mut self, step: usize, bytes: &[u8], notes: Vec<Note>) {
         if self.delimited != Delimited::Chunked {
-            self.put(bytes);
-            self.note_all(notes);
+            for (line, notes) in lines(bytes, notes) {
+                self.put(line);
+                self.note_all(notes);
+            }
             return;
         }
         match &self.chunks {
             Chunks::Frame | Chunks::One => {
-                if let Some(total) = self.one.take() {
-                    self.begin(total);
+                self.begin(bytes.len());
+                for (line, notes) in lines(bytes, notes) {
+                    self.put(line);
+                    self.note_all(notes);
                 }
-                self.put(bytes);
-                self.note_all(notes);
             }
             Chunks::Step => {
                 if self.held_step != step {
                     self.release();
                     self.held_step = step;
                 }
-                self.hold(bytes, notes);
+                self.hold_lines(bytes, notes);
             }
             Chunks::Sizes(sizes) => {
                 let sizes = sizes.clone();
-                self.hold(bytes, notes);
+                self.hold_lines(bytes, notes);
                 while let Some(size) = next_size(&sizes, self.round)
                     && self.held.len() >= size
                 {
@@ -196,6 +198,12 @@ impl Out {
         if !self.held.is_empty() {
             self.round += 1;
             self.chunk_of_held(self.held.len());
+        }
+    }
+
+    fn hold_lines(&mut self, bytes: &[u8], notes: Vec<Note>) {
+        for (line, notes) in lines(bytes, notes) {
+            self.hold(line, notes);
         }
     }
 
@@ -226,10 +234,13 @@ impl Out {
 
     /// Announces a chunk.
     pub(super) fn begin(&mut self, size: usize) {
-        if size > 0 && self.open == 0 {
-            self.push(format!("{size:x}\r\n").as_bytes());
-            self.open = size;
+        if size == 0 || self.open > 0 {
+            return;
         }
+        // One chunk for the whole body announces all of it, whatever comes first.
+        let size = self.one.take().filter(|total| *total > 0).unwrap_or(size);
+        self.push(format!("{size:x}\r\n").as_bytes());
+        self.open = size;
     }
 
     /// Announces a chunk larger than what comes.
@@ -350,6 +361,34 @@ const fn what_of(note: &Note) -> Payload {
     match note {
         Note::Frames { from, .. } => Payload::True(FrameRef::Seq(*from)),
         Note::Bytes { what, .. } => *what,
+    }
+}
+
+/// A payload of several lines, line by line: a client that leaves at one of them had those before.
+fn lines(bytes: &[u8], notes: Vec<Note>) -> Vec<(&[u8], Vec<Note>)> {
+    let inner = bytes.len().saturating_sub(1);
+    match notes.as_slice() {
+        [
+            Note::Bytes {
+                what,
+                bytes: noted,
+                framed,
+                continues,
+            },
+        ] if noted == bytes && bytes[..inner].contains(&b'\n') => bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .enumerate()
+            .map(|(index, line)| {
+                let note = Note::Bytes {
+                    what: *what,
+                    bytes: line.to_vec(),
+                    framed: *framed,
+                    continues: *continues || index > 0,
+                };
+                (line, vec![note])
+            })
+            .collect(),
+        _ => vec![(bytes, notes)],
     }
 }
 

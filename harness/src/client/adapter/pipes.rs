@@ -50,13 +50,18 @@ pub(super) struct Spawned {
 }
 
 impl Spawned {
-    /// Starts a command in a folder.
-    pub(super) fn spawn(line: &[String], folder: &Path) -> io::Result<Self> {
+    /// Starts a command in a folder, with these in its environment.
+    pub(super) fn spawn(
+        line: &[String],
+        folder: &Path,
+        env: &[(String, String)],
+    ) -> io::Result<Self> {
         let (their_in, side_in) = io::pipe()?;
         let (side_out, their_out) = io::pipe()?;
         let (their_in, their_out) = (OwnedFd::from(their_in), OwnedFd::from(their_out));
         let mut command = process::program(line, folder);
         command
+            .envs(env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

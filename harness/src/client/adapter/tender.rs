@@ -80,7 +80,7 @@ impl Tender {
             stderr,
             inputs,
             writers,
-        } = Spawned::spawn(&manifest.command, &manifest.folder)?;
+        } = Spawned::spawn(&manifest.command, &manifest.folder, &manifest.env)?;
         let (orders_sender, orders) = mpsc::unbounded_channel();
         let (hello, greeting) = oneshot::channel();
         let (ended, _) = watch::channel(false);

@@ -174,6 +174,7 @@ impl Run {
         let stdin = line::stdin(&value);
         let mut command = process::program(&line, &manifest.folder);
         command
+            .envs(manifest.env.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .env("CREATEOS_BASE_URL", &job.base_url)

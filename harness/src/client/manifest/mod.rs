@@ -37,6 +37,19 @@ pub struct Manifest {
     pub exit: Vec<ExitMeaning>,
     /// Cases that are known to fail, in the file's order.
     pub known_failures: Vec<KnownFailure>,
+    /// How it is made quicker where only many cases count, if it can be.
+    pub speed: Option<Speed>,
+    /// What its programs find in their environment; nothing unless it was made quicker.
+    pub env: Vec<(String, String)>,
+}
+
+/// `[speed]`: how a client waits less between its attempts, for generated cases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Speed {
+    /// Environment of its programs, by name.
+    pub env: Vec<(String, String)>,
+    /// What it promises then instead of the profile's `reconnect-delay-ms`, unless its hello says so itself.
+    pub reconnect_delay_ms: Option<u64>,
 }
 
 /// How a client is driven.
@@ -183,6 +196,18 @@ impl Abilities {
 }
 
 impl Manifest {
+    /// Makes the client quicker, as its `[speed]` says; whether it says anything. Before it is started.
+    pub fn hurry(&mut self) -> bool {
+        let Some(speed) = &self.speed else {
+            return false;
+        };
+        self.env.clone_from(&speed.env);
+        if speed.reconnect_delay_ms.is_some() {
+            self.profile.reconnect_delay_ms = speed.reconnect_delay_ms;
+        }
+        true
+    }
+
     /// What the client promises: the manifest stands above its hello, key by key.
     #[must_use]
     pub fn promises(&self, hello: Option<Abilities>, profile: ProfileKeys) -> Promises {

@@ -96,6 +96,7 @@ const KEYS: &[&str] = &[
     "errors",
     "exit",
     "known-failures",
+    "speed",
 ];
 
 /// Outcomes that an exit status may stand for beside the error kinds.
@@ -149,6 +150,8 @@ impl<'t> Reader<'t> {
             known_failures: self
                 .optional(root, "known-failures", Self::known_failures)
                 .unwrap_or_default(),
+            speed: self.optional(root, "speed", Self::speed),
+            env: Vec::new(),
         }
     }
 

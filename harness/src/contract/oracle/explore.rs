@@ -58,7 +58,7 @@ pub(super) const LATE: &str = "late";
 
 /// Connects that a way is followed for: each is a call deeper. A budget that progress renews could go on
 /// for as long as there are frames and faults.
-const MOST_CONNECTS: u32 = 150;
+const MOST_CONNECTS: u32 = 110;
 
 /// What the rest of a way depends on.
 type Key = (u32, u64, u32, Option<Failure>, Made, u64);

@@ -56,8 +56,8 @@ pub(super) fn connects(
     };
     for _ in 0..drops {
         let answer = match (op, dice.below(100)) {
-            (Op::Connect, _) | (_, 0..=24) => refusals::transient(dice),
-            (_, 25..=33) => lagging(dice, truth, &mut cursor),
+            (Op::Connect, _) | (_, 0..=24) => refusals::transient(dice, op),
+            (_, 25..=33) => lagging(dice, op, truth, &mut cursor),
             _ => dropped(dice, truth, &mut cursor),
         };
         connects.answers.push(answer);
@@ -80,7 +80,7 @@ pub(super) fn connects(
         Finale::ForEver => {
             connects.for_ever = true;
             match dice.below(3) {
-                0 => refusals::transient(dice),
+                0 => refusals::transient(dice, op),
                 1 => refusals::odd_success(dice),
                 _ => dropped(dice, truth, &mut cursor),
             }
@@ -121,9 +121,9 @@ fn dropped(dice: &mut Dice<'_>, truth: &Truth, cursor: &mut Cursor) -> Behaviour
 }
 
 /// A replica that has less than the client knows, or not everything yet.
-fn lagging(dice: &mut Dice<'_>, truth: &Truth, cursor: &mut Cursor) -> Behaviour {
+fn lagging(dice: &mut Dice<'_>, op: Op, truth: &Truth, cursor: &mut Cursor) -> Behaviour {
     if truth.frames.is_empty() {
-        return refusals::transient(dice);
+        return refusals::transient(dice, op);
     }
     let mut script = Script::new(dice, truth, *cursor);
     let newest = script.dice.between(truth.first_seq, script.last());

@@ -8,8 +8,8 @@ use super::{
 };
 use fake_server::{
     script::model::{
-        Attempts, Behaviour, Cancel, CancelPoint, Content, Expect, Fault, Job, Plan, SandboxTruth,
-        Span, Step, Truth, TruthExit,
+        Attempts, Behaviour, Cancel, CancelPoint, Content, CutPoint, Expect, Fault, Job, Plan,
+        SandboxTruth, Span, Step, Truth, TruthExit,
     },
     wire::{Call, Op, call::Capability},
 };
@@ -32,16 +32,18 @@ pub(in super::super) fn plan(dice: &mut Dice<'_>, profile: Profile, op: Option<O
     } else {
         Vec::new()
     };
+    let attempts = numbered(&connects.answers);
     if connects.stalls {
-        stop(dice, &mut job, &connects.answers);
+        let last = attempts.last().copied().unwrap_or(1);
+        stop(dice, &mut job, &connects.answers, last);
         if dice.percent(50) && !tells_the_exit(&connects.answers) {
             truth.exit = TruthExit::Never;
         }
     }
     let count = connects.answers.len();
-    faults.extend((1..).zip(connects.answers).map(|(nth, behaviour)| {
-        let is_last = usize::try_from(nth).is_ok_and(|nth| nth == count);
-        let attempts = if is_last && connects.for_ever {
+    let answers = attempts.into_iter().zip(connects.answers);
+    faults.extend(answers.enumerate().map(|(index, (nth, behaviour))| {
+        let attempts = if index + 1 == count && connects.for_ever {
             Attempts::From(nth)
         } else {
             Attempts::Nth(nth)
@@ -117,9 +119,27 @@ fn job(dice: &mut Dice<'_>, op: Op, truth: &Truth) -> Job {
     job
 }
 
+/// Which attempt each answer meets. A connection that ends before its request is there is not counted, so what comes
+/// next meets the same attempt; unless a file could not say both of one attempt.
+fn numbered(answers: &[Behaviour]) -> Vec<u32> {
+    let early =
+        |one: &Behaviour| one.refuse || one.cut.is_some_and(|cut| cut.at == CutPoint::Accept);
+    let silent = |one: &Behaviour| one.cut.is_some() || one.hold_ms.is_some();
+    let mut nth = 1;
+    let mut attempts = Vec::new();
+    for (index, answer) in answers.iter().enumerate() {
+        if let Some(before) = index.checked_sub(1).and_then(|before| answers.get(before))
+            && (!early(before) || silent(answer) || answer.refuse)
+        {
+            nth += 1;
+        }
+        attempts.push(nth);
+    }
+    attempts
+}
+
 /// Gives the job a deadline, or a cancel at the stream that stands still.
-fn stop(dice: &mut Dice<'_>, job: &mut Job, answers: &[Behaviour]) {
-    let nth = u32::try_from(answers.len()).unwrap_or(1);
+fn stop(dice: &mut Dice<'_>, job: &mut Job, answers: &[Behaviour], nth: u32) {
     let holds = answers.last().is_some_and(|last| last.hold_ms.is_some());
     if dice.percent(35) {
         job.cancel = Some(Cancel {
@@ -130,7 +150,7 @@ fn stop(dice: &mut Dice<'_>, job: &mut Job, answers: &[Behaviour]) {
         });
     } else {
         // Every earlier connect with its back-off, and room for a busy machine.
-        job.timeout_ms = Some(500 + 600 * u64::from(nth));
+        job.timeout_ms = Some(500 + 600 * answers.len() as u64);
     }
 }
 

@@ -1,7 +1,10 @@
 //! Connects that bring no stream: a status, or no answer at all.
 
 use super::super::dice::Dice;
-use fake_server::script::model::{Behaviour, Content, Cut, CutPoint, End, Redirect, Span, Step};
+use fake_server::{
+    script::model::{Behaviour, Content, Cut, CutPoint, End, Redirect, Span, Step},
+    wire::Op,
+};
 use serde_json::json;
 
 /// Values of Retry-After that lengthen nothing.
@@ -15,9 +18,9 @@ const RETRY_AFTER: &[&str] = &[
 ];
 
 /// A failure that a right client tries again.
-pub(super) fn transient(dice: &mut Dice<'_>) -> Behaviour {
+pub(super) fn transient(dice: &mut Dice<'_>, op: Op) -> Behaviour {
     if dice.percent(45) {
-        return unanswered(dice);
+        return unanswered(dice, op);
     }
     let status = dice.weighted(&[
         (5, 500_u16),
@@ -40,8 +43,9 @@ pub(super) fn transient(dice: &mut Dice<'_>) -> Behaviour {
 }
 
 /// A connection that ends without an answer.
-pub(super) fn unanswered(dice: &mut Dice<'_>) -> Behaviour {
-    if dice.percent(12) {
+pub(super) fn unanswered(dice: &mut Dice<'_>, op: Op) -> Behaviour {
+    // Who gives up at a closed port proves nothing over sockets, and a raw stream may give up at once.
+    if op != Op::Connect && dice.percent(12) {
         return Behaviour {
             refuse: true,
             ..Behaviour::default()

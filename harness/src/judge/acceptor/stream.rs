@@ -79,7 +79,9 @@ impl Acceptor<'_> {
             // What cannot be read, or need not be, may be taken for a drop at any point.
             _ if answer.doubtful || answer.coded() => Some(0),
             Ending::Clean => None,
-            Ending::Left | Ending::Open => Some(answer.surely.min(answer.lines.len())),
+            Ending::Left | Ending::Open if !answer.coded() => {
+                Some(answer.surely.min(answer.lines.len()))
+            }
             _ => Some(0),
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     Answer, Ending, Findings, JobResult, Place, Walk, Wrong, is_interrupted,
     lines::read,
-    spec::{RawLine, Way, event_words},
+    spec::{RawLine, Spec, Way, event_words},
     status::outcome,
 };
 use crate::{
@@ -172,6 +172,11 @@ fn end(
         let fails = lines
             .get(*line)
             .is_some_and(|raw| raw.ways.contains(&Way::Fail));
+        // An error frame may be handed over and end the stream as well.
+        let after_error = line
+            .checked_sub(1)
+            .and_then(|last| lines.get(last))
+            .is_some_and(|raw| raw.ways.contains(&Way::Event(Spec::Error)));
         match result.outcome.as_str() {
             "ended" => {
                 let told_end =
@@ -180,6 +185,7 @@ fn end(
             }
             "error" => {
                 fails
+                    || after_error
                     || broken
                     || unsure
                     || (refusable && walk.observed.events.is_empty())

@@ -33,15 +33,7 @@ impl Walk<'_> {
                 self.states = each_once(std::mem::take(&mut self.states));
             }
             Some(Call::DeleteProcess) => self.unseen_delete = true,
-            Some(Call::Connect) | None => {
-                // The server cannot know what a connection was for: after a failure it was the cleanup's.
-                self.unseen_delete |= self.states.iter().any(|state| {
-                    state.made == Made::Yes
-                        && !matches!(state.phase, Phase::Ended(_))
-                        && !self.acceptor.may_connect(state)
-                });
-                self.unseen_connect(unseen.count);
-            }
+            Some(Call::Connect) | None => self.unseen_connect(unseen.count),
             Some(_) => {}
         }
     }
@@ -56,22 +48,38 @@ impl Walk<'_> {
         self.last_failure = Some("no connection".to_owned());
         let budget = self.acceptor.budget();
         let mut after = Vec::new();
+        // The server cannot know what a connection was for: after a failure it was the cleanup's.
+        let mut may_be_cleanup = false;
+        // A deadline or a cancel may end the call at any time.
+        let interruptible = self.plan.job.timeout_ms.is_some() || self.plan.job.cancel.is_some();
         for state in &self.states {
+            let cleans_up = state.made == Made::Yes && !matches!(state.phase, Phase::Ended(_));
+            may_be_cleanup |= cleans_up && interruptible;
             if !self.acceptor.may_connect(state) {
+                may_be_cleanup |= cleans_up;
                 after.push(*state);
                 continue;
             }
-            let (least, most) = count.map_or((1, budget), |count| (count, count));
+            let left = budget - state.used;
+            let (least, most) = match count {
+                None => (1, left),
+                Some(count) => (count.min(left), count.min(left)),
+            };
+            // More than it may make, or as many as it may make and nobody knows whether there were more.
+            let all_used = most == left && cleans_up;
+            may_be_cleanup |= all_used && count.is_none_or(|count| count > left);
+            if count.is_some_and(|count| count > left) && !cleans_up {
+                continue;
+            }
             for more in least..=most {
                 let used = state.used.saturating_add(more);
-                if used <= budget {
-                    after.extend(
-                        self.acceptor
-                            .over(State { used, ..*state }, Failure::Connect),
-                    );
-                }
+                after.extend(
+                    self.acceptor
+                        .over(State { used, ..*state }, Failure::Connect),
+                );
             }
         }
+        self.unseen_delete |= may_be_cleanup;
         self.states = each_once(after);
     }
 }

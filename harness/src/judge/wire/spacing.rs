@@ -48,7 +48,8 @@ fn tries(walk: &Walk<'_>) -> Vec<Try> {
         {
             tries.push(Try {
                 begun_us: connection.accepted_us,
-                over_us: connection.closed_us.unwrap_or(connection.accepted_us),
+                // The FIN or RST leaves at once; that our side is gone is noted when the client has closed too.
+                over_us: connection.accepted_us,
                 index: None,
                 count: 1,
             });

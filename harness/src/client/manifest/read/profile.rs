@@ -2,7 +2,7 @@
 
 use super::{Reader, Table, Value};
 use crate::{
-    client::manifest::ProfileKeys,
+    client::manifest::{ProfileKeys, Speed},
     profile::{BudgetRenewal, OutputForm},
 };
 use std::ops::RangeInclusive;
@@ -37,6 +37,25 @@ const LONGEST_MS: i64 = i64::MAX;
 const CREATE_AGAIN: &[i64] = &[429, 503];
 
 impl<'t> Reader<'t> {
+    /// `[speed]`: an environment, and the promise that goes with it.
+    pub(super) fn speed(&mut self, value: &Value<'t>) -> Speed {
+        let Some(table) = self.table(value) else {
+            return Speed::default();
+        };
+        self.keys(table, &["env", "reconnect-delay-ms"], "[speed] has no key");
+        let env = self.optional(table, "env", |reader, value| {
+            let mut env = Vec::new();
+            for (name, value) in reader.entries(value) {
+                env.push((name.get_ref().to_string(), reader.text(value)));
+            }
+            env
+        });
+        Speed {
+            env: env.unwrap_or_default(),
+            reconnect_delay_ms: self.count(table, "reconnect-delay-ms", 0..=LONGEST_MS),
+        }
+    }
+
     pub(super) fn profile(&mut self, value: &Value<'t>) -> ProfileKeys {
         let Some(table) = self.table(value) else {
             return ProfileKeys::default();

@@ -51,6 +51,23 @@ max-capture-chars = 4194304
 "#;
 
 #[test]
+fn a_client_is_made_quicker_only_when_asked() {
+    let speed = "\n[speed]\nenv = { DELAY = \"0.02\" }\nreconnect-delay-ms = 20\n";
+    let mut manifest = parse(&format!("{WHOLE}{speed}")).unwrap();
+    assert_eq!(manifest.env, []);
+    assert_eq!(manifest.profile.reconnect_delay_ms, Some(100));
+    assert!(manifest.hurry());
+    assert_eq!(manifest.env, [("DELAY".to_owned(), "0.02".to_owned())]);
+    assert_eq!(manifest.profile.reconnect_delay_ms, Some(20));
+    assert!(!parse(WHOLE).unwrap().hurry());
+    let found = mistakes(&format!("{WHOLE}\n[speed]\nenvironment = {{}}\n"));
+    assert!(
+        found[0].contains("[speed] has no key `environment`"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn the_whole_page_reads() {
     let manifest = parse(WHOLE).unwrap();
     assert_eq!(manifest.mode, Mode::Adapter);

@@ -7,8 +7,8 @@ Python 3.10 or later, standard library only. Read it from top to bottom:
     2  Patience   how long a call may go on: its deadline, and whether it was cancelled
     3  HTTP       one request a connection, framing taken at its word, every wait bounded
     4  Frames     bytes to lines, lines to frames, nothing guessed
-    5  Client     execute, follow, connect
-    6  Adapter    the same three as jobs, one thread each, JSON lines on stdin and stdout
+    5  Client     execute, follow, connect, upload, download
+    6  Adapter    the same five as jobs, one thread each, JSON lines on stdin and stdout
 
 The client stands alone: sections 1 to 5 know nothing of the harness. Copy it, or copy section 6 and put your
 own client in the place of this one.
@@ -38,6 +38,7 @@ MAX_SEQ = (1 << 53) - 1  # the largest whole number that every JSON parser keeps
 BLOCK = 64 << 10  # bytes read at once
 MAX_HEAD = 64 << 10  # bytes of a status line with its headers
 MAX_ANSWER = 1 << 20  # bytes of a JSON answer
+MAX_FILE = 500 << 20  # bytes of a file, as the vendor's own tools transfer
 INPUT_SIZE = 256 << 10  # bytes of stdin in one request, as the server allows
 CLEANUP_TIMEOUT = 1.0  # seconds for deleting a process, beyond the call's own deadline
 GRACE_MS = 200  # milliseconds a process tree has between SIGTERM and SIGKILL
@@ -125,7 +126,7 @@ class Response:
         self._patience = patience
         self._buffer, self._at = b"", 0
         url = urlsplit(base)
-        content = b"" if body is None else json.dumps(body).encode()
+        content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         head = [
             f"{method} {url.path.rstrip('/')}{path} HTTP/1.1",
             f"Host: {url.netloc}",
@@ -135,8 +136,8 @@ class Response:
             "Connection: close",
         ]
         if body is not None:
-            head += ["Content-Type: application/json"]
-        if method == "POST":
+            head += [f"Content-Type: application/{'octet-stream' if body is content else 'json'}"]
+        if method in ("POST", "PUT"):
             head += [f"Content-Length: {len(content)}"]
         request = "\r\n".join(head + ["", ""]).encode() + content
         try:
@@ -275,6 +276,7 @@ class Response:
 BLANK = b" \t\r"  # what JSON calls white space, less the LF
 BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 SIGNAL = re.compile("SIG[A-Z0-9]+")
+PAGES = ("text/html", "application/xhtml+xml", "application/json")  # what refusals are made of, and no file
 PROCESS_ID = re.compile("[A-Za-z0-9_-]{1,200}")
 
 
@@ -364,7 +366,8 @@ class Client:
 
     def __init__(self, base: str, key: str, sandbox: str):
         self._base, self._key = base, key
-        self._processes = f"/v1/sandboxes/{quote(sandbox, safe='')}/processes"
+        at = f"/v1/sandboxes/{quote(sandbox, safe='')}"
+        self._processes, self._files = f"{at}/processes", f"{at}/files"
 
     def execute(
         self,
@@ -436,6 +439,40 @@ class Client:
                     yield frame
         except Broken:
             raise Failure("transport", "the connection broke inside the process stream") from None
+
+    def upload(self, path: str, content: bytes, patience: Patience) -> None:
+        """Stores a file. Only a success that tells of as many bytes as were sent counts."""
+        try:
+            with self._file("PUT", path, patience, content) as response:
+                if not 200 <= response.status < 300:
+                    raise http_error("the file was refused", response.status)
+                stored = success(response).get("bytes", len(content))
+        except Broken:
+            raise Failure("transport", "the connection broke while the file was sent") from None
+        except (ValueError, RecursionError):
+            raise Failure("invalid-response", "the upload was not confirmed") from None
+        if stored != len(content):
+            raise Failure("invalid-response", "another number of bytes was stored than was sent")
+
+    def download(self, path: str, patience: Patience) -> bytes:
+        """A file's bytes: all of them, or a failure."""
+        content = bytearray()
+        try:
+            with self._file("GET", path, patience) as response:
+                if response.status != 200:
+                    raise http_error("the file could not be had", response.status)
+                if response.headers.get("content-encoding", "identity").lower() != "identity":
+                    raise Failure("transport", "the file has a content coding that was not asked for")
+                media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+                if media in PAGES:
+                    raise Failure("invalid-response", "something else came in the place of the file")
+                for block in response.body():
+                    content += block
+                    if len(content) > MAX_FILE:
+                        raise Failure("invalid-response", "the file is too large")
+        except Broken:
+            raise Failure("transport", "the connection broke inside the file") from None
+        return bytes(content)
 
     def _accept(self, frame: dict[str, Any], cursor: int, sink: Sink) -> int:
         """One data frame: the cursor after it."""
@@ -518,6 +555,10 @@ class Client:
     def _request(self, method: str, path: str, patience: Patience, body: Any = None) -> Response:
         return Response(self._base, self._key, method, self._processes + path, patience, body)
 
+    def _file(self, method: str, path: str, patience: Patience, content: bytes | None = None) -> Response:
+        path = f"{self._files}?path={quote(path)}"
+        return Response(self._base, self._key, method, path, patience, content)
+
 
 def success(response: Response) -> dict[str, Any]:
     """The data of a JSend success. Raises ValueError for anything else."""
@@ -551,7 +592,7 @@ class Adapter:
             protocol=1,
             client={"name": "python-follow", "version": VERSION, "language": "Python"},
             capabilities=[
-                *("execute", "follow", "connect"),
+                *("execute", "follow", "connect", "upload", "download"),
                 *("live-output", "cancel", "timeout", "resume-stream"),
             ],
             profile={
@@ -608,6 +649,11 @@ class Adapter:
                 for frame in client.connect(job["process_id"], job.get("after", 0), patience):
                     self._say("event", id=job["id"], **event(frame))
                 return {"outcome": "ended"}
+            case "upload":
+                client.upload(job["path"], base64.b64decode(job["data_base64"]), patience)
+                return {"outcome": "ok"}
+            case "download":
+                return {"outcome": "ok", "data_base64": encoded(client.download(job["path"], patience))}
             case _:
                 raise Failure("unsupported", "this client has no such op")
         return {"outcome": "exited", "exit_code": status[0], "signal": status[1]}

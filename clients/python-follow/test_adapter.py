@@ -70,6 +70,42 @@ class Server:
         return head.split(b"\r\n")[0].decode(), body
 
 
+class Files(unittest.TestCase):
+    def ask(self, answer, call):
+        with Server(answer) as server:
+            try:
+                return call(Client(server.base, "key", "sb"), Patience(5)), server.requests[0]
+            except Failure as failure:
+                return failure.kind, server.requests[0]
+
+    def upload(self, answer):
+        return self.ask(answer, lambda client, patience: client.upload("/a b+c", b"one", patience))
+
+    def download(self, head, body):
+        answer = b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + body
+        return self.ask(answer, lambda client, patience: client.download("/a b+c", patience))[0]
+
+    def test_a_file_goes_up_as_it_is(self):
+        stored = b'{"status":"success","data":{"bytes":%d}}'
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+        for size, said in ((3, None), (2, "invalid-response")):
+            body = stored % size
+            result, request = self.upload(head % len(body) + body)
+            self.assertEqual(result, said)
+            self.assertEqual(request, ("PUT /v1/sandboxes/sb/files?path=/a%20b%2Bc HTTP/1.1", b"one"))
+
+    def test_an_upload_without_an_envelope_is_unproven(self):
+        self.assertEqual(self.upload(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage")[0], "invalid-response")
+        self.assertEqual(self.upload(b"HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n")[0], "http-error")
+
+    def test_a_file_comes_down_whole_or_not_at_all(self):
+        self.assertEqual(self.download(b"Content-Length: 3\r\n", b"\xff\x00\n"), b"\xff\x00\n")
+        self.assertEqual(self.download(b"", b"to the end"), b"to the end")
+        self.assertEqual(self.download(b"Content-Length: 4\r\n", b"one"), "transport")
+        self.assertEqual(self.download(b"Content-Type: text/html\r\n", b"page"), "invalid-response")
+        self.assertEqual(self.download(b"Content-Encoding: gzip\r\n", b"one"), "transport")
+
+
 class Following(unittest.TestCase):
     """`follow` against canned answers; the delay between connects is left out."""
 

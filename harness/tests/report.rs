@@ -56,6 +56,7 @@ fn plan(id: &str, title: &str) -> Plan {
         sandbox: SandboxTruth {
             state: "running".to_owned(),
             lag: 0,
+            files: Vec::new(),
         },
         truth: Truth {
             kind: ProcessKind::Pipe,

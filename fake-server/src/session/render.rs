@@ -106,8 +106,13 @@ pub(super) fn act(
             .with("content-type", if streams { NDJSON } else { "text/plain" }),
         Content::Stream(steps) => {
             let pieces = expand(context.plan, steps, context.after);
+            let media_type = if context.arrival.call == Some(Call::GetFile) {
+                "application/octet-stream"
+            } else {
+                NDJSON
+            };
             let mut draft =
-                Draft::new(status, RawBody::Pieces(pieces)).with("content-type", NDJSON);
+                Draft::new(status, RawBody::Pieces(pieces)).with("content-type", media_type);
             draft.heartbeat_ms = context.plan.truth.heartbeat_ms;
             draft
         }

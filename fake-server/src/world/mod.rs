@@ -56,7 +56,7 @@ impl World {
         };
         // The parser checks the name; whoever builds a plan by hand gets a usable sandbox.
         let state = State::from_name(&plan.sandbox.state).unwrap_or(State::Running);
-        let sandbox = Sandbox::new(
+        let mut sandbox = Sandbox::new(
             names.sandbox_id.clone(),
             0,
             made,
@@ -65,6 +65,10 @@ impl World {
             None,
             0,
         );
+        let files = plan.sandbox.files.iter();
+        sandbox.files = files
+            .map(|file| (file.path.clone(), file.data.to_vec()))
+            .collect();
         let mut world = Self {
             names: names.clone(),
             truth: Arc::new(plan.truth.clone()),

@@ -29,6 +29,7 @@ pub(crate) fn plan(op: Op, truth: Truth) -> Plan {
         sandbox: SandboxTruth {
             state: "running".into(),
             lag: 0,
+            files: Vec::new(),
         },
         truth,
         faults: Vec::new(),

@@ -45,6 +45,7 @@ pub(crate) fn plan_with(frames: u64, faults: Vec<Fault>) -> Plan {
         sandbox: SandboxTruth {
             state: "running".to_owned(),
             lag: 0,
+            files: Vec::new(),
         },
         truth: Truth {
             kind: ProcessKind::Pipe,

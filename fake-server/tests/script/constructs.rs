@@ -35,6 +35,50 @@ fn a_file_that_says_nothing_is_a_healthy_process() {
 }
 
 #[test]
+fn files_are_there_as_they_are_written() {
+    let plan = plan(
+        r#"
+        op = "upload"
+        [job]
+        path = "/data/a b"
+        data-fill = 300
+        [[file]]
+        path = "/text"
+        text = "one\n{n}"
+        [[file]]
+        path = "/bytes"
+        base64 = "/wD+"
+        [[file]]
+        path = "/fill"
+        fill = "1KiB"
+        [[file]]
+        path = "/empty"
+        "#,
+    );
+    let filling = |bytes: usize| (0..=250).cycle().take(bytes).collect::<Vec<u8>>();
+    let files: Vec<(&str, Vec<u8>)> = plan
+        .sandbox
+        .files
+        .iter()
+        .map(|file| (file.path.as_str(), file.data.to_vec()))
+        .collect();
+    assert_eq!(
+        files,
+        [
+            ("/text", b"one\n{n}".to_vec()),
+            ("/bytes", vec![255, 0, 254]),
+            ("/fill", filling(1024)),
+            ("/empty", Vec::new()),
+        ]
+    );
+    assert_eq!(plan.job.extra["path"], json!("/data/a b"));
+    assert_eq!(
+        plan.job.extra["data_base64"],
+        json!(Blob(filling(300)).to_base64())
+    );
+}
+
+#[test]
 fn the_head_is_kept_as_it_is() {
     let scenario = read(
         r#"

@@ -30,6 +30,30 @@ const MISTAKES: &[(&str, &str)] = &[
     ("unknown-key-anything", "frobnicate = 1"),
     ("fault-with-one-bracket", "[fault]\non = \"connect\""),
     ("fault-without-call", "[[fault]]\nstatus = 502"),
+    // Files.
+    ("file-without-a-path", "[[file]]\ntext = \"one\""),
+    (
+        "file-with-a-relative-path",
+        "[[file]]\npath = \"data/file.bin\"",
+    ),
+    (
+        "file-twice",
+        "[[file]]\npath = \"/a\"\n[[file]]\npath = \"/a\"\ntext = \"one\"",
+    ),
+    (
+        "file-with-two-contents",
+        "[[file]]\npath = \"/a\"\ntext = \"one\"\nfill = 3",
+    ),
+    ("file-of-a-slip", "[[file]]\npath = \"/a\"\ndata = \"one\""),
+    (
+        "file-too-large",
+        "[[file]]\npath = \"/a\"\nfill = \"65MiB\"",
+    ),
+    ("files-in-one-table", "[files]\n\"/a\" = \"one\""),
+    (
+        "upload-with-two-contents",
+        "op = \"upload\"\n[job]\npath = \"/a\"\ndata = \"one\"\ndata-fill = 3",
+    ),
     // Types and units.
     ("duration-without-unit", "deadline = 10"),
     (

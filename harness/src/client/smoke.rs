@@ -6,7 +6,7 @@ use super::{Answer, Client, job::JobRequest};
 use crate::observed::Reply;
 use fake_server::{
     net::{Options, Server},
-    script::model::{Expect, Job, Plan, SandboxTruth, Truth, TruthExit, TruthFrame},
+    script::model::{Expect, Job, Plan, SandboxTruth, Truth, TruthExit, TruthFile, TruthFrame},
     wire::{Op, ProcessKind, StreamName, limits},
 };
 use serde_json::{Map, Value, json};
@@ -189,6 +189,10 @@ fn healthy(op: Op) -> Plan {
         sandbox: SandboxTruth {
             state: "running".to_owned(),
             lag: 0,
+            files: vec![TruthFile {
+                path: SMOKE_FILE.to_owned(),
+                data: "hello\n".into(),
+            }],
         },
         truth: Truth {
             kind,
@@ -215,14 +219,17 @@ fn healthy(op: Op) -> Plan {
     }
 }
 
+/// What is uploaded and downloaded.
+const SMOKE_FILE: &str = "/tmp/smoke";
+
 /// The fields of ops that a plan has no words of its own for.
 fn own_fields(op: Op) -> Map<String, Value> {
     let fields = match op {
         Op::Acquire => {
             json!({"shape": "s-1vcpu-1gb", "rootfs": "devbox:1", "name_prefix": "smoke"})
         }
-        Op::Upload => json!({"path": "/tmp/smoke", "data_base64": "aGVsbG8K"}),
-        Op::Download => json!({"path": "/tmp/smoke"}),
+        Op::Upload => json!({"path": SMOKE_FILE, "data_base64": "aGVsbG8K"}),
+        Op::Download => json!({"path": SMOKE_FILE}),
         Op::Terminal => json!({"cols": 80, "rows": 24, "input": []}),
         _ => json!({}),
     };

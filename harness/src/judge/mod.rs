@@ -18,6 +18,7 @@ mod raw;
 mod receipts;
 mod result;
 mod secrets;
+pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 mod touches;
@@ -59,6 +60,10 @@ pub fn judge(
         Op::Connect => {
             walk.note_connects();
             raw::judge(&walk, expected, &mut findings);
+        }
+        op if single::call_of(op).is_some() => {
+            walk.note_connects();
+            single::judge(&walk, expected, &mut findings);
         }
         _ => {
             walk.note_connects();

@@ -75,10 +75,12 @@ fn missing_call(walk: &Walk<'_>, expected: &Expected) -> Option<String> {
             .count()
     };
     // Cleanup is judged, not a receipt; stdin need not be written.
-    let call =
-        expected.calls.iter().map(|(call, _)| *call).find(|call| {
-            matches!(call, Call::CreateProcess | Call::Connect) && count(*call) == 0
-        })?;
+    let call = expected.calls.iter().map(|(call, _)| *call).find(|call| {
+        matches!(
+            call,
+            Call::CreateProcess | Call::Connect | Call::PutFile | Call::GetFile
+        ) && count(*call) == 0
+    })?;
     Some(format!("the client never made a {call} request"))
 }
 

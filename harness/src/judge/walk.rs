@@ -8,6 +8,7 @@ mod unseen;
 use super::{
     acceptor::{Acceptor, Proof, State},
     findings::Findings,
+    single::call_of,
 };
 use crate::{observed::Observed, profile::Promises};
 use events::{Event, Unseen};
@@ -31,6 +32,8 @@ pub(super) struct Walk<'a> {
     pub(super) connects: Vec<usize>,
     /// For each connect after how many lines it was decided.
     pub(super) decided: Vec<Option<usize>>,
+    /// Indices of the calls of an op that is one call.
+    pub(super) singles: Vec<usize>,
     /// Creates so far.
     pub(super) creates: Vec<usize>,
     /// Stdin-closes so far.
@@ -67,6 +70,7 @@ impl<'a> Walk<'a> {
             states,
             connects: Vec::new(),
             decided: Vec::new(),
+            singles: Vec::new(),
             creates: Vec::new(),
             stdin_closes: Vec::new(),
             deletes: Vec::new(),
@@ -95,9 +99,13 @@ impl<'a> Walk<'a> {
             .any(|refusal| refusal.from_us >= last_us);
     }
 
-    /// Only remembers the connects: for ops that are not followed.
+    /// Only remembers the connects, or the calls of an op that is one call: for ops that are not followed.
     pub(super) fn note_connects(&mut self) {
+        let single = call_of(self.plan.op);
         for (index, exchange) in self.log.exchanges.iter().enumerate() {
+            if single.is_some() && exchange.call == single {
+                self.singles.push(index);
+            }
             if exchange.call == Some(Call::Connect) {
                 self.connects.push(index);
                 self.decided.push(None);

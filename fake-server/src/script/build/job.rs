@@ -1,6 +1,6 @@
 //! The op's own fields.
 
-use super::{base64, positive};
+use super::{base64, files, positive};
 use crate::{
     script::{
         mistakes::Gather,
@@ -97,7 +97,7 @@ fn check_fields(raw: &RawJob, op: Op, gather: &mut Gather) {
             "after" => &[Op::Follow, Op::Connect],
             "shape" | "rootfs" | "name-prefix" | "policy" => &[Op::Acquire],
             "path" => &[Op::Upload, Op::Download],
-            "data" | "data-base64" => &[Op::Upload],
+            "data" | "data-base64" | "data-fill" => &[Op::Upload],
             "cols" | "rows" | "input" => &[Op::Terminal],
             _ => continue,
         };
@@ -165,13 +165,24 @@ fn extra(
             json!({ "attempts": attempts.unwrap_or(1), "min_delay_ms": delay }),
         );
     }
+    if let Some(path) = &raw.path {
+        files::check_path(path, gather);
+    }
     if matches!(op, Op::Upload | Op::Download) && raw.path.is_none() {
         gather
             .at(asked, format!("op {op} needs a path"))
             .help("[job] path = \"/data/file.bin\"");
     }
     if op == Op::Upload {
-        let data = either(raw.data.as_ref(), raw.data_base64.as_ref(), "data", gather);
+        let mut data = either(raw.data.as_ref(), raw.data_base64.as_ref(), "data", gather);
+        if let Some(size) = &raw.data_fill {
+            if data.is_some() {
+                gather
+                    .at(&size.key, "`data-fill` beside other contents")
+                    .help("one of `data`, `data-base64` and `data-fill`");
+            }
+            data = files::filled(size, gather);
+        }
         extra.insert(
             "data_base64".to_owned(),
             json!(data.unwrap_or_default().to_base64()),

@@ -4,11 +4,13 @@ mod answer;
 mod attempts;
 mod expect;
 mod fault;
+mod files;
 mod job;
 mod steps;
 mod together;
 mod truth;
 
+pub(super) use files::filling;
 pub(super) use job::default_command;
 pub(super) use truth::default as default_truth;
 
@@ -73,7 +75,7 @@ pub(super) fn plan(
         )
         .unwrap_or(DEADLINE_MS),
         job,
-        sandbox: sandbox(raw, op),
+        sandbox: sandbox(raw, op, gather),
         truth: truth.unwrap_or_else(|| truth::default(op)),
         faults,
         expect,
@@ -212,7 +214,8 @@ pub(super) const fn default_state(op: Op) -> &'static str {
     }
 }
 
-fn sandbox(raw: &RawFile, op: Op) -> SandboxTruth {
+fn sandbox(raw: &RawFile, op: Op, gather: &mut Gather) -> SandboxTruth {
+    let files = files::build(raw, gather);
     let raw = raw.sandbox.as_ref().map(|sandbox| &sandbox.value);
     let state = raw
         .and_then(|raw| raw.state.as_ref())
@@ -222,6 +225,7 @@ fn sandbox(raw: &RawFile, op: Op) -> SandboxTruth {
         lag: raw
             .and_then(|raw| raw.lag.as_ref())
             .map_or(0, |lag| lag.value),
+        files,
     }
 }
 

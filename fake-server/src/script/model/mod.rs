@@ -19,7 +19,7 @@ pub use expect::Expect;
 pub use fault::{Attempts, ConnectionUse, Fault};
 pub use job::{Cancel, CancelPoint, Job};
 pub use step::{End, FrameRef, Span, Step, Until};
-pub use truth::{SandboxTruth, Truth, TruthExit, TruthFrame};
+pub use truth::{SandboxTruth, Truth, TruthExit, TruthFile, TruthFrame};
 
 /// One trial, complete. Made from a scenario file by [`crate::script::Scenario::plan`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

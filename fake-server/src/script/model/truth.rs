@@ -10,6 +10,18 @@ pub struct SandboxTruth {
     pub state: String,
     /// Polls that still show the old state after an accepted change.
     pub lag: u32,
+    /// Files that are there when the trial begins, in the order of the scenario.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<TruthFile>,
+}
+
+/// A file in the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TruthFile {
+    /// Absolute path.
+    pub path: String,
+    /// Contents.
+    pub data: Blob,
 }
 
 /// What really happened in the process.

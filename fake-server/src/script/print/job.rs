@@ -1,10 +1,10 @@
 //! `[job]`.
 
-use super::text::{Inline, Lines, duration, quoted, readable};
+use super::text::{Inline, Lines, duration, quoted, readable, size};
 use crate::{
     script::{
         build,
-        model::{Cancel, CancelPoint, Plan},
+        model::{Cancel, CancelPoint, Plan, TruthFile},
     },
     wire::{Blob, Op},
 };
@@ -84,7 +84,9 @@ fn extra(name: &str, value: &Value, op: Op, lines: &mut Lines) {
         }
         ("data_base64", Value::String(text)) => {
             let data = Blob(STANDARD.decode(text).unwrap_or_default());
-            if !data.is_empty() {
+            if is_filling(&data) {
+                lines.set("data-fill", size(data.len() as u64));
+            } else if !data.is_empty() {
                 bytes("data", &data, lines);
             }
         }
@@ -101,6 +103,29 @@ fn extra(name: &str, value: &Value, op: Op, lines: &mut Lines) {
         (name, Value::String(text)) => lines.set(&name.replace('_', "-"), quoted(text)),
         (name, value) => lines.set(&name.replace('_', "-"), super::text::json(value)),
     }
+}
+
+/// A file of the sandbox.
+pub(super) fn file(kept: &TruthFile) -> Lines {
+    let mut lines = Lines::default();
+    lines.set("path", quoted(&kept.path));
+    if is_filling(&kept.data) {
+        lines.set("fill", size(kept.data.len() as u64));
+    } else if let Some(text) = readable(&kept.data) {
+        if !text.is_empty() {
+            lines.set("text", quoted(text));
+        }
+    } else {
+        lines.set("base64", quoted(&kept.data.to_base64()));
+    }
+    lines
+}
+
+/// Bytes of a filling from which on it is written as one; less is quicker read as it is.
+const FILL: usize = 64;
+
+fn is_filling(data: &Blob) -> bool {
+    data.len() >= FILL && **data == *build::filling(data.len())
 }
 
 /// Something typed, or a new size.

@@ -88,6 +88,9 @@ pub fn print(plan: &Plan, header: &Header) -> String {
     file.table("job", job::lines(plan));
     file.table("process", process::lines(&plan.truth, plan.op));
     file.table("sandbox", sandbox(&plan.sandbox, plan.op));
+    for kept in &plan.sandbox.files {
+        file.item("file", job::file(kept));
+    }
     for fault in &plan.faults {
         file.item("fault", fault::lines(fault, &plan.faults));
     }

@@ -5,7 +5,7 @@ use crate::{
     script::{
         model::CancelPoint,
         read::{Free, Named, table},
-        units::Millis,
+        units::{Millis, Size},
     },
     wire::Call,
 };
@@ -43,6 +43,8 @@ table! {
         data = "data": String,
         /// Contents as base64 (upload).
         data_base64 = "data-base64": String,
+        /// Contents of so many bytes, of which no two neighbouring stretches are alike (upload).
+        data_fill = "data-fill": Size,
         /// Width of the terminal in characters (terminal); default 80.
         cols = "cols": u16,
         /// Height of the terminal in lines (terminal); default 24.

@@ -19,7 +19,7 @@ use super::{
     node::Entry,
     read::{At, Free, Named, Table, table},
     suggest::{listed, nearest, short},
-    units::Millis,
+    units::{Millis, Size},
     words::State,
 };
 use crate::wire::{Op, call::Capability};
@@ -52,6 +52,8 @@ table! {
         process = "process": RawProcess,
         /// The sandbox that exists when the trial begins.
         sandbox = "sandbox": RawSandbox,
+        /// A file that is in the sandbox when the trial begins.
+        file = "file": List<RawContents>,
         /// What goes wrong, in order.
         fault = "fault": List<RawFault>,
         /// What is expected beyond what follows from the truth and the faults.
@@ -62,6 +64,7 @@ table! {
         "name" => "its one line for people is `title`; its id is its path",
         "description" => "what people should know stands in `title` (one line) and `why`",
         "faults" => "each fault is a table of its own: [[fault]]",
+        "files" => "each file is a table of its own: [[file]]",
         "seed" => "the seed is chosen when a scenario is run (`--seed`), not in the file",
         "requirement" => "a list: requirements = [\"area/name\"]",
         "skip" => "known failures of a client stand in its manifest",
@@ -78,12 +81,32 @@ table! {
     }
 }
 
+table! {
+    /// A file in the sandbox; empty unless one of the contents is said.
+    RawContents ["[[file]]", "path"] {
+        /// Its absolute path.
+        path = "path": String,
+        /// Contents as text.
+        text = "text": String,
+        /// Contents as base64.
+        base64 = "base64": String,
+        /// So many bytes, of which no two neighbouring stretches are alike.
+        fill = "fill": Size,
+    }
+    hints {
+        "data" => "its contents are `text`, `base64` or `fill`",
+        "name" => "a file has an absolute `path`",
+        "size" => "fill = \"64KiB\"",
+    }
+}
+
 /// The tables an author may have meant, by name, with their keys.
 const OWNERS: &[(&str, &[&str])] = &[
     ("the file itself", <RawFile as Table>::KEYS),
     ("[job]", RawJob::KEYS),
     ("[process]", RawProcess::KEYS),
     ("[sandbox]", RawSandbox::KEYS),
+    ("[[file]]", RawContents::KEYS),
     ("[[fault]]", RawFault::KEYS),
     ("[expect]", RawExpect::KEYS),
 ];

@@ -255,6 +255,34 @@ bugs! {
     CleanupUnbounded = "cleanup-unbounded", "own", "cleanup/own-deadline";
     /// What was read before the deadline is thrown away.
     PartialOutputLost = "partial-output-lost", "own", "time/deadline";
+    /// A file whose body is shorter than was announced is taken for whole.
+    ShortFileAccepted = "short-file-accepted", "M96", "files/exact";
+    /// A file whose body breaks off is taken for whole.
+    CutFileAccepted = "cut-file-accepted", "M96", "files/exact";
+    /// What was read of a file stays in its place although the download failed.
+    PartialFileLeft = "partial-file-left", "own", "files/exact";
+    /// A page or a JSON envelope with 200 is taken for the file.
+    PageIsTheFile = "page-is-the-file", "M85", "files/exact";
+    /// The bytes of a coded body are taken for the file's own.
+    CodedFileTaken = "coded-file-taken", "own", "files/exact";
+    /// The status is not looked at before the body is taken for the file.
+    FileStatusUnchecked = "file-status-unchecked", "own", "files/exact";
+    /// A part of a file (206) is taken for the whole.
+    PartIsTheFile = "part-is-the-file", "own", "files/exact";
+    /// An empty file is taken for a failure.
+    EmptyFileRefused = "empty-file-refused", "own", "files/exact";
+    /// A downloaded file goes through a text decoder.
+    DownloadAsText = "download-as-text", "own", "files/exact";
+    /// An uploaded file goes through a text decoder.
+    UploadAsText = "upload-as-text", "own", "files/exact";
+    /// A path goes into the query without escapes.
+    PathUnescaped = "path-unescaped", "own", "files/exact";
+    /// Any 2xx proves an upload; the answer's body is not looked at.
+    UploadUnread = "upload-unread", "M97", "files/exact";
+    /// How many bytes were stored is not looked at.
+    UploadSizeUnchecked = "upload-size-unchecked", "M97", "files/exact";
+    /// An upload is repeated from a source that was read to its end already: with no bytes.
+    UploadRepeatedEmpty = "upload-repeated-empty", "own", "files/put-again";
     /// A raw stream that breaks ends as if it were over.
     RawBreakIsAnEnd = "raw-break-is-an-end", "own", "raw/truncation-visible";
     /// A raw stream that breaks is silently started again.

@@ -266,7 +266,7 @@ async fn confirm<D: Dial>(http: &mut Http<'_, D>, ask: &Ask, quirk: Quirk) -> Re
 
 fn post(target: String, body: Option<String>) -> Ask {
     Ask {
-        body,
+        body: body.map(Into::into),
         ..Ask::new(Method::POST, target)
     }
 }

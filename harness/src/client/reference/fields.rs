@@ -114,6 +114,37 @@ pub(super) fn start(job: &JobRequest) -> Result<Start, Failure> {
     })
 }
 
+/// A file to store or to fetch.
+#[derive(Debug)]
+pub(super) struct File {
+    /// `/v1/sandboxes/{id}/files`
+    pub(super) files: String,
+    pub(super) path: String,
+    /// What is stored.
+    pub(super) data: Vec<u8>,
+}
+
+/// Reads the fields of `upload` and `download`.
+///
+/// # Errors
+/// As [`existing`].
+pub(super) fn file(job: &JobRequest) -> Result<File, Failure> {
+    if !is_id(&job.sandbox_id) {
+        return Err(unusable("sandbox_id"));
+    }
+    let path = job.fields.get("path").and_then(Value::as_str);
+    let data = match job.fields.get("data_base64") {
+        None if job.op == Op::Download => Some(Vec::new()),
+        None => None,
+        Some(data) => bytes(data),
+    };
+    Ok(File {
+        files: format!("/v1/sandboxes/{}/files", job.sandbox_id),
+        path: path.ok_or_else(|| unusable("path"))?.to_owned(),
+        data: data.ok_or_else(|| unusable("data_base64"))?,
+    })
+}
+
 fn processes(job: &JobRequest) -> Result<String, Failure> {
     if !is_id(&job.sandbox_id) {
         return Err(unusable("sandbox_id"));

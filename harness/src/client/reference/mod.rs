@@ -1,5 +1,5 @@
-//! The reference client: the contract kept line by line, in Rust, for ops `execute`, `follow`, `connect`
-//! and `terminal`. It is the default client of `run`, the second opinion on the oracle (with which it shares
+//! The reference client: the contract kept line by line, in Rust, for ops `execute`, `follow`, `connect`,
+//! `terminal`, `upload` and `download`. It is the default client of `run`, the second opinion on the oracle (with which it shares
 //! no code), and, with one [`Bug`] switched on, the wrong clients that test the suite itself.
 //!
 //! From the inside out:
@@ -7,6 +7,7 @@
 //! - `follower`: what moves the cursor, what ends a stream; pure. `budget`: what is asked again; pure.
 //! - `http`: one connection at a time over anything that can be dialled; `envelope`, `calls`: the single calls.
 //! - `follow`, `raw`: the two ways to read a stream. `stop`: deadline and cancel. `capture`: what was read.
+//! - `files`: a file, there and back.
 //! - `execute`: the steps of a whole run, with the cleanup that every failure owes.
 //! - this file: one job from its fields to its result.
 
@@ -18,6 +19,7 @@ mod envelope;
 mod execute;
 mod failure;
 mod fields;
+mod files;
 mod follow;
 mod follower;
 mod frame;
@@ -79,7 +81,15 @@ impl Reference {
     pub fn conformant() -> Self {
         Self {
             promises: Promises {
-                ops: [Op::Execute, Op::Follow, Op::Connect, Op::Terminal].into(),
+                ops: [
+                    Op::Execute,
+                    Op::Follow,
+                    Op::Connect,
+                    Op::Terminal,
+                    Op::Upload,
+                    Op::Download,
+                ]
+                .into(),
                 capabilities: [
                     Capability::LiveOutput,
                     Capability::Cancel,
@@ -124,6 +134,8 @@ impl Reference {
                 Op::Execute | Op::Terminal => self.start(job, &mut http, live, &stop).await,
                 Op::Follow => self.follow(job, &mut http, live, &stop).await,
                 Op::Connect => self.connect(job, &mut http, live, &stop).await,
+                Op::Upload => self.upload(job, &mut http, &stop).await,
+                Op::Download => self.download(job, &mut http, &stop).await,
                 _ => failed(&Failure::new(
                     Kind::Unsupported,
                     "the reference client does not know this op",
@@ -157,6 +169,46 @@ impl Reference {
                 ..JobResult::default()
             },
             Err(ending) => ended(&ending),
+        }
+    }
+
+    async fn upload<D: Dial>(
+        &self,
+        job: &JobRequest,
+        http: &mut Http<'_, D>,
+        stop: &Stop,
+    ) -> JobResult {
+        let profile = &self.promises.profile;
+        let store = async {
+            let file = fields::file(job)?;
+            files::upload(http, &file, profile, Quirk(self.bug)).await
+        };
+        match stopped(stop, store).await {
+            Ok(()) => done(),
+            Err(ending) => ended(&ending),
+        }
+    }
+
+    async fn download<D: Dial>(
+        &self,
+        job: &JobRequest,
+        http: &mut Http<'_, D>,
+        stop: &Stop,
+    ) -> JobResult {
+        let mut file = Vec::new();
+        let fetch = async {
+            let asked = fields::file(job)?;
+            files::download(http, &asked, &mut file, Quirk(self.bug)).await
+        };
+        match stopped(stop, fetch).await {
+            Ok(()) => JobResult {
+                data: Some(file.into()),
+                ..done()
+            },
+            Err(ending) => JobResult {
+                data: (self.bug == Some(Bug::PartialFileLeft)).then(|| file.into()),
+                ..ended(&ending)
+            },
         }
     }
 
@@ -230,6 +282,13 @@ fn told(status: Result<Status, Ending>, mut capture: Capture) -> JobResult {
     };
     capture.tell(&mut result);
     result
+}
+
+fn done() -> JobResult {
+    JobResult {
+        outcome: "ok".to_owned(),
+        ..JobResult::default()
+    }
 }
 
 fn ended(ending: &Ending) -> JobResult {

@@ -8,6 +8,7 @@ use crate::{
     judge::{
         acceptor::{Acceptor, Failure, Made, Phase, Proof, State, proof},
         answer::{Answer, Ending},
+        single::{Reading, Right, contents},
     },
     profile::Promises,
 };
@@ -20,7 +21,10 @@ use std::collections::BTreeMap;
 
 /// Whether the oracle knows what a right client does with this op.
 pub(super) const fn can_follow(op: Op) -> bool {
-    matches!(op, Op::Follow | Op::Execute | Op::Terminal | Op::Connect)
+    matches!(
+        op,
+        Op::Follow | Op::Execute | Op::Terminal | Op::Connect | Op::Upload | Op::Download
+    )
 }
 
 /// Follows every right client.
@@ -42,6 +46,8 @@ pub(super) fn ways(plan: &Plan, promises: &Promises) -> Ways {
     let server = Simulation::new(plan);
     match plan.op {
         Op::Execute | Op::Terminal => explorer.create(server, start),
+        Op::Upload => explorer.single(server, Call::PutFile, 1),
+        Op::Download => explorer.single(server, Call::GetFile, 1),
         _ => explorer.connect(server, start, 1),
     }
 }
@@ -59,6 +65,9 @@ pub(super) const LATE: &str = "late";
 /// Connects that a way is followed for: each is a call deeper. A budget that progress renews could go on
 /// for as long as there are frames and faults.
 const MOST_CONNECTS: u32 = 110;
+
+/// Calls of an op that is one call, after which none more is followed.
+const MOST_SINGLES: u32 = 4;
 
 /// What the rest of a way depends on.
 type Key = (u32, u64, u32, Option<Failure>, Made, u64);
@@ -101,7 +110,7 @@ impl Explorer<'_> {
         let step = match stdin {
             Some(stdin) if self.plan.op == Op::Execute => {
                 let body = serde_json::json!({ "data_base64": stdin.to_base64() });
-                match server.call(Call::Input, 0, &body.to_string()) {
+                match server.call(Call::Input, 0, body.to_string()) {
                     Came::Exchange(exchange) => {
                         let answer = self.answer(&exchange, &server);
                         if answer.status.is_none_or(|status| status / 100 != 2) {
@@ -281,6 +290,49 @@ impl Explorer<'_> {
                 seen(exchange, &answer, 0, 0).then(ending)
             }
         }
+    }
+
+    /// The call that the op is, and what a right client makes of its answer.
+    fn single(&self, mut server: Simulation, call: Call, attempt: u32) -> Ways {
+        let sent = if call == Call::PutFile {
+            contents(&self.plan.job)
+        } else {
+            Vec::new()
+        };
+        let came = server.call(call, 0, sent);
+        let (step, reading) = match &came {
+            Came::Unseen(fault) => (met(Some(*fault), attempt, call), Reading::unseen()),
+            Came::Exchange(exchange) => {
+                let answer = self.answer(exchange, &server);
+                let mut reading = Reading::of(self.plan, exchange, &answer);
+                if self.is_cancelled(exchange, &server) {
+                    return seen(exchange, &answer, 0, 0).then(end("cancelled"));
+                }
+                if self.is_late(&server) {
+                    reading.rights = vec![Right::Waits];
+                }
+                (seen(exchange, &answer, 0, 0), reading)
+            }
+        };
+        let mut ways: Vec<Ways> = Vec::new();
+        for right in &reading.rights {
+            match right {
+                Right::Stored | Right::File(_) => ways.push(end("ok")),
+                Right::Waits if self.has_timeout() => ways.push(end("timed-out")),
+                Right::Waits => ways.push(end("none")),
+                Right::Fails(fails) => {
+                    ways.extend(fails.kinds.iter().map(|kind| end(&format!("error:{kind}"))));
+                    // Both may be repeated.
+                    if attempt < MOST_SINGLES {
+                        let mut later = server.clone();
+                        let delay_ms = self.promises.profile.reconnect_delay_ms;
+                        later.now_ms = later.now_ms.saturating_add(delay_ms);
+                        ways.push(self.single(later, call, attempt + 1));
+                    }
+                }
+            }
+        }
+        step.then(either(ways))
     }
 
     /// How a raw stream ends.

@@ -1,6 +1,7 @@
 //! The plan's server without sockets or clocks: what a request would be answered, as an exchange of a
 //! wire log in which everything was acknowledged.
 
+use crate::judge::single::path;
 use fake_server::{
     script::{
         expand::{Piece, may_hold_placeholders, substitute},
@@ -16,8 +17,11 @@ use std::sync::Arc;
 /// A server, and what time it is there.
 #[derive(Clone)]
 pub(crate) struct Simulation {
-    session: Session,
+    // On the heap: the oracle goes a call deeper with each connect, and copies are made at every level.
+    session: Box<Session>,
     names: Names,
+    /// The job's path, escaped.
+    path: String,
     /// Milliseconds since the job began.
     pub(crate) now_ms: u64,
     /// The last answer of our own writer is kept, for whoever wants to see its pieces.
@@ -31,6 +35,19 @@ pub(crate) enum Came {
     Unseen(usize),
     /// An exchange.
     Exchange(Box<Exchange>),
+}
+
+/// A path as it stands in a query: all but letters, digits and slashes as %XX.
+fn escaped(path: &str) -> String {
+    let mut escaped = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'/' {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
 }
 
 /// Milliseconds after which what stands still is looked at: nothing more comes.
@@ -47,8 +64,9 @@ impl Simulation {
             process_id: "proc_oracle".to_owned(),
         };
         Self {
-            session: Session::new(Arc::new(plan.clone()), names.clone()),
+            session: Box::new(Session::new(Arc::new(plan.clone()), names.clone())),
             names,
+            path: escaped(path(&plan.job)),
             now_ms: 0,
             keeps: false,
             kept: None,
@@ -77,7 +95,7 @@ impl Simulation {
     }
 
     /// Makes a call.
-    pub(crate) fn call(&mut self, call: Call, after: u64, body: &str) -> Came {
+    pub(crate) fn call(&mut self, call: Call, after: u64, body: impl AsRef<[u8]>) -> Came {
         if let Some(refusal) = self.session.pending_refusal() {
             self.session.refused(refusal.fault);
             return Came::Unseen(refusal.fault);
@@ -85,7 +103,7 @@ impl Simulation {
         if let Some((fault, _)) = self.session.on_accept() {
             return Came::Unseen(fault);
         }
-        let request = self.request(call, after, body);
+        let request = self.request(call, after, body.as_ref());
         let head_us = self.now_ms.saturating_mul(1000);
         let arrival = self
             .session
@@ -124,13 +142,15 @@ impl Simulation {
         Came::Exchange(Box::new(exchange))
     }
 
-    fn request(&self, call: Call, after: u64, body: &str) -> Request {
+    fn request(&self, call: Call, after: u64, body: &[u8]) -> Request {
         let sandbox = format!("/v1/sandboxes/{}", self.names.sandbox_id);
         let process = format!("{sandbox}/processes/{}", self.names.process_id);
         let (method, target) = match call {
             Call::CreateProcess => ("POST", format!("{sandbox}/processes")),
             Call::StdinClose => ("POST", format!("{process}/stdin/close")),
             Call::Input => ("POST", format!("{process}/input")),
+            Call::PutFile => ("PUT", format!("{sandbox}/files?path={}", self.path)),
+            Call::GetFile => ("GET", format!("{sandbox}/files?path={}", self.path)),
             Call::DeleteProcess => ("DELETE", format!("{process}?grace_ms=0")),
             _ => ("GET", format!("{process}/connect?after={after}")),
         };

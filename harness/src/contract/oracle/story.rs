@@ -92,6 +92,8 @@ fn other(call: Call, status: Option<u16>) -> String {
         Call::StdinClose => "closes its stdin",
         Call::Input => "writes its stdin",
         Call::DeleteProcess => "deletes the process with `grace_ms`",
+        Call::PutFile => "uploads the file",
+        Call::GetFile => "downloads the file",
         _ => call.name(),
     };
     status.map_or_else(
@@ -105,6 +107,7 @@ fn outcome_words(outcome: &str) -> String {
         Some((_, kind)) => format!("fails with {kind}"),
         None => match outcome {
             "exited" => "reports the exit and all output".to_owned(),
+            "ok" => "reports that it is done".to_owned(),
             "timed-out" => "reports timed-out with the output so far".to_owned(),
             "cancelled" => "reports cancelled".to_owned(),
             "ended" => "hands over every event, and how the stream ended".to_owned(),

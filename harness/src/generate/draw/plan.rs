@@ -73,6 +73,7 @@ pub(in super::super) fn plan(dice: &mut Dice<'_>, profile: Profile, op: Option<O
         sandbox: SandboxTruth {
             state: "running".to_owned(),
             lag: 0,
+            files: Vec::new(),
         },
         truth,
         faults: (1..)

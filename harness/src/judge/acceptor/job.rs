@@ -198,7 +198,7 @@ pub(crate) fn proof(exchange: &Exchange, answer: &Answer) -> Proof {
 }
 
 /// The data of a success envelope.
-fn success(body: &[u8]) -> Option<Map<String, Value>> {
+pub(crate) fn success(body: &[u8]) -> Option<Map<String, Value>> {
     let envelope: Map<String, Value> = serde_json::from_slice(body).ok()?;
     if envelope.get("status")?.as_str()? != "success" {
         return None;

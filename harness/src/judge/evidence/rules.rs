@@ -3,8 +3,9 @@
 
 use super::sights::Sight::{
     self, ALine, AnError, Cancelled, Connect, Create, Deadline, Delete, EndOfStream, Events,
-    Exited, HandedOver, LiveOutput, PredictedConnects, Quiet, Redirect, Request, Retry,
-    SecondConnect, Stdin, StoppedByCaller, TheOneCreate, TwoTries, Unconfirmed, WaitForExit,
+    Exited, HandedOver, LiveOutput, PredictedConnects, PutAgain, Quiet, Redirect, Request, Retry,
+    SecondConnect, Stdin, StoppedByCaller, TheCall, TheOneCreate, TwoTries, Unconfirmed,
+    WaitForExit,
 };
 use Beside::{Anything, NoBreach, RightRequests};
 
@@ -156,6 +157,9 @@ const WAYS: &[Way] = &[
     way("secrets/key", Request, NoBreach),
     way("secrets/no-provider-text", Request, NoBreach),
     way("secrets/responses-unread", AnError, NoBreach),
+
+    way("files/exact", TheCall, NoBreach),
+    way("files/put-again", PutAgain, NoBreach),
 
     way("raw/after-param", Connect, Anything),
     way("raw/faithful", Events, NoBreach),

@@ -74,6 +74,10 @@ pub(super) enum Sight {
     WaitForExit,
     /// A stream that stood still for a while.
     Quiet,
+    /// An answer to the call that the op is.
+    TheCall,
+    /// The same upload once more.
+    PutAgain,
     /// Raw: all that was sent, dealt with.
     Events,
     /// Raw: a line of that rule, dealt with.
@@ -168,6 +172,7 @@ impl<'a> Shown<'a> {
             return false;
         };
         self.has_outcome("exited")
+            || self.has_outcome("ok")
             || self.walk.observed.ended_us + TIMER_US >= timeout_ms.saturating_mul(1000)
     }
 
@@ -226,13 +231,18 @@ impl Sight {
             Self::HandedOver => shown.handed_over(),
             Self::LiveOutput => shown.hands_over_live(),
             Self::Deadline => shown.deadline_mattered(),
-            Self::Cancelled => walk.observed.cancelled_us.is_some() && !shown.has_outcome("exited"),
+            Self::Cancelled => {
+                walk.observed.cancelled_us.is_some()
+                    && !(shown.has_outcome("exited") || shown.has_outcome("ok"))
+            }
             Self::Redirect => shown.answered(|status| (300..400).contains(&status)),
             Self::AnError => shown.answered(|status| !(200..300).contains(&status)),
             Self::WaitForExit => {
                 walk.promises.can(Capability::RecoverExit) && shown.made(&[Call::Wait])
             }
             Self::Quiet => shown.stood_still(),
+            Self::TheCall => !walk.singles.is_empty(),
+            Self::PutAgain => walk.plan.op == Op::Upload && walk.singles.len() > 1,
             Self::Events => shown::everything(walk),
             Self::ALine(rule) => shown::a_line_of(walk, rule),
             Self::EndOfStream => shown::its_end(walk),
@@ -275,6 +285,8 @@ impl Sight {
             Self::AnError => "an answer that is no success",
             Self::WaitForExit => "a `wait` for the exit",
             Self::Quiet => "a stream that stood still",
+            Self::TheCall => "the call that it is about",
+            Self::PutAgain => "a second upload",
             Self::Events => "a stream taken to its end",
             Self::ALine(_) => "an answer to the line in question",
             Self::EndOfStream => "an end of the stream that the client was there for",

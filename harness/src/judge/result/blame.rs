@@ -163,7 +163,8 @@ pub(super) fn silent(walk: &Walk<'_>, expected: &Expected, findings: &mut Findin
 
 /// Whether a right client waits for ever, and this one stands where it may.
 pub(in crate::judge) fn nothing_ends_it(walk: &Walk<'_>, expected: &Expected) -> bool {
-    let waits = walk.connects.last().is_some_and(|index| {
+    let answered = walk.connects.last().or_else(|| walk.singles.last());
+    let waits = answered.is_some_and(|index| {
         let exchange = &walk.log.exchanges[*index];
         !exchange
             .answer
@@ -174,6 +175,7 @@ pub(in crate::judge) fn nothing_ends_it(walk: &Walk<'_>, expected: &Expected) ->
         && walk.deletes.is_empty()
         && waits
         && (walk.plan.op == Op::Connect
+            || !walk.singles.is_empty()
             || walk.states.iter().any(|state| state.phase == Phase::Idle))
 }
 

@@ -4,6 +4,7 @@
 mod cleanup;
 mod cursors;
 mod evidence;
+mod files;
 mod frames;
 mod generated;
 mod output;

@@ -107,7 +107,17 @@ impl Trial {
         self.create().close_stdin()
     }
 
-    fn call(mut self, call: Call, after: u64, body: &str) -> Self {
+    /// An upload of these bytes.
+    pub(super) fn put(self, bytes: impl AsRef<[u8]>) -> Self {
+        self.call(Call::PutFile, 0, bytes)
+    }
+
+    /// A download.
+    pub(super) fn get(self) -> Self {
+        self.call(Call::GetFile, 0, "")
+    }
+
+    fn call(mut self, call: Call, after: u64, body: impl AsRef<[u8]>) -> Self {
         let from_us = self.server.now_ms * 1000;
         match self.server.call(call, after, body) {
             Came::Exchange(exchange) => {
@@ -174,6 +184,15 @@ impl Trial {
             signal: Some(json!(null)),
             stdout: Some(Blob::from(stdout)),
             stderr: Some(Blob::default()),
+            ..JobResult::default()
+        })
+    }
+
+    /// `ok`, with these bytes of a download.
+    pub(super) fn ok(self, data: Option<&str>) -> Verdict {
+        self.answers(JobResult {
+            outcome: "ok".to_owned(),
+            data: data.map(Blob::from),
             ..JobResult::default()
         })
     }

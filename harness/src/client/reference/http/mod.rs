@@ -29,8 +29,10 @@ pub(super) struct Ask {
     pub(super) method: Method,
     /// Path and query.
     pub(super) target: String,
-    /// A JSON body.
-    pub(super) body: Option<String>,
+    /// A body.
+    pub(super) body: Option<Bytes>,
+    /// What it is; JSON unless said.
+    pub(super) media: &'static str,
     /// Send no key ([`Bug::ReconnectWithoutKey`]).
     pub(super) keyless: bool,
 }
@@ -41,6 +43,7 @@ impl Ask {
             method,
             target,
             body: None,
+            media: "application/json",
             keyless: false,
         }
     }
@@ -186,12 +189,12 @@ impl<'a, D: Dial> Http<'a, D> {
             request = request.header("x-api-key", self.key.clone());
         }
         if ask.body.is_some() {
-            request = request.header(CONTENT_TYPE, "application/json");
+            request = request.header(CONTENT_TYPE, ask.media);
         }
         let body = ask.body.clone().unwrap_or_default();
         // Ids are checked before they enter a target, so only a wrong client gets an error here.
         request
-            .body(Full::new(Bytes::from(body)))
+            .body(Full::new(body))
             .map_err(|_| Broken::new(Phase::Asking))
     }
 

@@ -84,7 +84,7 @@ async fn redirects_are_not_followed() {
 
 #[tokio::test(start_paused = true)]
 async fn other_schemes_and_ops_are_unsupported() {
-    let told = case(Op::Upload, vec![]).run().await;
+    let told = case(Op::Pause, vec![]).run().await;
     assert_eq!(told.kind(), "unsupported");
 }
 

@@ -2,6 +2,7 @@
 
 mod bugs;
 mod execute;
+mod files;
 mod http;
 mod raw;
 mod sockets;
@@ -105,6 +106,12 @@ fn case(op: Op, scripts: Vec<Script>) -> Case {
     match op {
         Op::Execute | Op::Terminal => {
             fields.insert("command".to_owned(), json!(["run", "it"]));
+        }
+        Op::Upload | Op::Download => {
+            fields.insert("path".to_owned(), json!("/a b+c"));
+            if op == Op::Upload {
+                fields.insert("data_base64".to_owned(), json!("b25l"));
+            }
         }
         _ => {
             fields.insert("process_id".to_owned(), json!("p"));

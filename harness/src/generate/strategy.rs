@@ -1,7 +1,8 @@
 //! proptest strategies over plans, for tests of your own.
 //!
 //! What they draw is a plan as a scenario file could say it, settled (see [`super::settle`]), so that the oracle can
-//! say what a right client does with it and the judge can judge what yours did.
+//! say what a right client does with it and the judge can judge what yours did. A plan that fails a test comes down to
+//! a small one.
 //!
 //! ```
 //! use harness::{
@@ -16,7 +17,8 @@
 //! });
 //! ```
 
-use super::{Profile, dice::Dice, draw, settle};
+use super::{Profile, dice::Dice, draw, settle, shrink::candidates};
+use crate::contract::oracle::default_promises;
 use fake_server::{
     script::model::{Plan, Truth},
     wire::Op,
@@ -59,13 +61,13 @@ impl Plans {
 }
 
 impl Strategy for Plans {
-    type Tree = Drawn<Plan>;
+    type Tree = PlanTree;
     type Value = Plan;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let mut plan = draw::plan(&mut Dice::new(runner.rng()), self.profile, self.op);
         settle(&mut plan);
-        Ok(Drawn(plan))
+        Ok(PlanTree::new(plan))
     }
 }
 
@@ -83,6 +85,58 @@ impl Strategy for Truths {
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
         let mut dice = Dice::new(runner.rng());
         Ok(Drawn(draw::truth(&mut dice, self.profile, self.op)))
+    }
+}
+
+/// A plan that was drawn. A failing one comes down by [`super::shrink::candidates`], one at a time, largest cut first;
+/// [`super::shrink::shrink`] does so with many at a time.
+#[derive(Clone, Debug)]
+pub struct PlanTree {
+    /// The smallest that is known to fail.
+    known: Plan,
+    /// The candidate that is tried now, and its place among the candidates.
+    trying: Option<(usize, Plan)>,
+}
+
+impl PlanTree {
+    const fn new(plan: Plan) -> Self {
+        Self {
+            known: plan,
+            trying: None,
+        }
+    }
+
+    fn try_candidate(&mut self, place: usize) -> bool {
+        let promises = default_promises(&self.known);
+        let next = candidates(&self.known, &promises).nth(place);
+        self.trying = next.map(|plan| (place, plan));
+        self.trying.is_some()
+    }
+}
+
+impl ValueTree for PlanTree {
+    type Value = Plan;
+
+    fn current(&self) -> Plan {
+        self.trying
+            .as_ref()
+            .map_or_else(|| self.known.clone(), |(_, plan)| plan.clone())
+    }
+
+    /// What is tried fails as well: on from there.
+    fn simplify(&mut self) -> bool {
+        if let Some((_, failed)) = self.trying.take() {
+            self.known = failed;
+        }
+        self.try_candidate(0)
+    }
+
+    /// What is tried passes: the next one.
+    fn complicate(&mut self) -> bool {
+        match self.trying.take() {
+            Some((place, _)) => self.try_candidate(place + 1),
+            None => false,
+        }
     }
 }
 

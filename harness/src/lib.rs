@@ -14,6 +14,7 @@ pub mod exit;
 pub mod fuzz;
 pub mod generate;
 pub mod judge;
+pub mod machine;
 pub mod observed;
 pub mod profile;
 pub mod report;

@@ -19,7 +19,7 @@ use support::{judged, plans};
 /// The text of each case's file.
 fn texts(judged: &[Judged], info: &RunInfo, reference: &Reference) -> Vec<String> {
     let promises = Client::Reference(reference.clone()).promises().clone();
-    let keeper = Keeper::new(info, promises, KnownFailures::default(), Vec::new());
+    let keeper = Keeper::new(info, promises, KnownFailures::default());
     judged
         .iter()
         .map(|one| keeper.text(one).expect("JSON"))

@@ -8,7 +8,7 @@ use super::{
     files, interrupted, or_interrupted,
     output::{complain, page, say},
     progress::Progress,
-    save::{Saver, own_secrets},
+    save::Saver,
     smoke,
 };
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     contract,
     events::{RunEvent, Sink},
     exit::Exit,
+    machine::MachineSecrets,
     report::{
         self, console,
         json::{JsonLines, stability_line},
@@ -109,7 +110,7 @@ async fn judged(
     let saver = match &args.save {
         Some(folder) => {
             let promises = client.promises().clone();
-            let keeper = Keeper::new(&info, promises, known.clone(), own_secrets());
+            let keeper = Keeper::new(&info, promises, known.clone());
             Some(Saver::new(folder, keeper)?)
         }
         None => None,
@@ -385,7 +386,17 @@ pub(super) async fn start_manifest(manifest: Manifest) -> Result<Client, Failure
     let file = manifest.file.clone();
     Client::start(manifest, crate::client::adapter::Limits::default())
         .await
-        .map_err(|error| Failure::new(Exit::AdapterUnusable, format!("{file}: {error}")))
+        .map_err(|error| {
+            Failure::new(
+                Exit::AdapterUnusable,
+                format!("{file}: {}", hidden(&error.to_string())),
+            )
+        })
+}
+
+/// Words of a client that never came to be one, without the secrets of this machine.
+fn hidden(words: &str) -> String {
+    MachineSecrets::of_this_process().hide(words).into_owned()
 }
 
 /// Reads a manifest.

@@ -5,7 +5,7 @@ use crate::{
     events::{RunEvent, Sink},
     exit::Exit,
     report::text::count,
-    saved::{Keeper, MachineSecret, file_name, machine_secrets},
+    saved::{Keeper, file_name},
     summary::Judged,
 };
 use std::{
@@ -19,16 +19,6 @@ pub(super) struct Saver {
     keeper: Keeper,
     /// What could not be written: how many, and the first with its reason.
     lost: Option<(usize, String)>,
-}
-
-/// Secrets of this process's environment, which are not to be written anywhere.
-pub(super) fn own_secrets() -> Vec<MachineSecret> {
-    // A value that is no UTF-8 can't stand in JSON either.
-    machine_secrets(
-        std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        }),
-    )
 }
 
 impl Saver {

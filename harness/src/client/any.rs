@@ -9,7 +9,7 @@ use super::{
     process,
     reference::Reference,
 };
-use crate::{observed::Reply, profile::Promises, summary::ClientInfo};
+use crate::{machine::MachineSecrets, observed::Reply, profile::Promises, summary::ClientInfo};
 use fake_server::net::Connector;
 use std::{process::Stdio, sync::Arc, time::Duration};
 use tokio::{
@@ -41,6 +41,8 @@ pub struct Started<T> {
     pub version: Option<String>,
     /// Why there is no version although its manifest says how to ask for it.
     pub note: Option<String>,
+    /// What its programs inherit and must not be told to anybody, if they should say it.
+    pub secrets: MachineSecrets,
     /// The client.
     pub client: T,
 }
@@ -52,6 +54,7 @@ impl Client {
     /// When an adapter can't be started or says no right hello in time.
     pub async fn start(manifest: Manifest, limits: Limits) -> Result<Self, StartError> {
         let manifest = Arc::new(manifest);
+        let secrets = MachineSecrets::of_this_process();
         let (version, note) = match version(&manifest).await {
             Ok(version) => (version, None),
             Err(why) => (
@@ -65,12 +68,14 @@ impl Client {
                 manifest,
                 version,
                 note,
+                secrets,
             }),
             Mode::Command => Self::Command(Started {
                 client: CommandLine::new(Arc::clone(&manifest)),
                 manifest,
                 version,
                 note,
+                secrets,
             }),
         })
     }
@@ -132,13 +137,25 @@ impl Client {
         }
     }
 
+    /// Secrets of this machine that it may have come across. The built-in client looks at no environment.
+    #[must_use]
+    pub const fn secrets(&self) -> &MachineSecrets {
+        const NONE: &MachineSecrets = &MachineSecrets::NONE;
+        match self {
+            Self::Adapter(started) => &started.secrets,
+            Self::Command(started) => &started.secrets,
+            Self::Reference(_) => NONE,
+        }
+    }
+
     /// Who it is, for what is said about a run.
     #[must_use]
     pub fn info(&self) -> ClientInfo {
+        let told = |said: &str| self.secrets().hide(said).into_owned();
         ClientInfo {
             name: self.name().to_owned(),
-            version: self.version().map(str::to_owned),
-            language: self.language().map(str::to_owned),
+            version: self.version().map(told),
+            language: self.language().map(told),
         }
     }
 
@@ -197,15 +214,20 @@ impl Client {
 
     /// Takes what was wrong with the client and no job's fault. Ask at the end of a run.
     pub async fn take_notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         match self {
             Self::Adapter(started) => {
-                let mut notes: Vec<String> = started.note.iter().cloned().collect();
+                notes.extend(started.note.clone());
                 notes.extend(started.client.take_notes().await);
-                notes
             }
-            Self::Command(started) => started.note.iter().cloned().collect(),
-            Self::Reference(_) => Vec::new(),
+            Self::Command(started) => notes.extend(started.note.clone()),
+            Self::Reference(_) => {}
         }
+        let secrets = self.secrets();
+        notes
+            .iter()
+            .map(|note| secrets.hide(note).into_owned())
+            .collect()
     }
 
     /// Ends it: an adapter's stdin is closed; what is still there 2 s later is killed.

@@ -93,6 +93,12 @@ pub async fn smoke(client: &Client, limit: Duration) -> io::Result<Smoke> {
             stderr: answer.stderr,
         });
     }
+    let secrets = client.secrets();
+    for Finding { wrong, stderr, .. } in &mut findings {
+        for said in wrong.iter_mut().chain([stderr]) {
+            *said = secrets.hide(said).into_owned();
+        }
+    }
     Ok(Smoke { findings })
 }
 

@@ -102,8 +102,9 @@ pub(super) async fn trial(
         .max(LAST_GRACE);
     server.settled(grace).await;
     blame_late(client, &job_id, &mut observed).await;
-    let log = server.log();
+    let mut log = server.log();
     let calls = calls(&log);
+    client.secrets().leave_out(&plan, &mut log, &mut observed);
     let verdict = judge(&plan, promises, &expected, &log, &observed);
     let case = Case {
         plan: Arc::clone(&plan),
@@ -141,10 +142,12 @@ impl Kept {
     /// Ends the server. If calls came after the trial was judged, it is judged again.
     pub(super) async fn end(mut self, client: &Client) -> Option<Case> {
         let late_fault = blame_late(client, &self.job, &mut self.observed).await;
-        let log = self.server.stop().await;
+        let mut log = self.server.stop().await;
         if calls(&log) == self.calls && !late_fault {
             return None;
         }
+        let secrets = client.secrets();
+        secrets.leave_out(&self.plan, &mut log, &mut self.observed);
         let verdict = judge(
             &self.plan,
             client.promises(),

@@ -4,15 +4,14 @@
 //! them writes and reads the files, under the names that [`file_name`] gives.
 //!
 //! The trial's own key, canary and addresses stand in the file as they were, for the rules about secrets are judged by
-//! them; they were made for one trial and open nothing. Secrets of the machine ([`machine_secrets`]) do not.
+//! them; they were made for one trial and open nothing. Secrets of the machine were taken out before it was judged
+//! ([`crate::machine`]).
 
 mod name;
 mod read;
-mod secrets;
 
 pub use name::file_name;
 pub use read::{SavedError, read};
-pub use secrets::{MachineSecret, machine_secrets};
 
 use crate::{
     case::{Case, Trial},
@@ -124,18 +123,12 @@ pub struct Keeper {
     suite: String,
     promises: Promises,
     known: KnownFailures,
-    secrets: Vec<MachineSecret>,
 }
 
 impl Keeper {
     /// For the trials of this run.
     #[must_use]
-    pub fn new(
-        info: &RunInfo,
-        promises: Promises,
-        known: KnownFailures,
-        secrets: Vec<MachineSecret>,
-    ) -> Self {
+    pub fn new(info: &RunInfo, promises: Promises, known: KnownFailures) -> Self {
         let transport = match info.transport {
             "memory" => Transport::Memory,
             _ => Transport::Sockets,
@@ -152,17 +145,16 @@ impl Keeper {
             suite: info.suite.clone(),
             promises,
             known,
-            secrets,
         }
     }
 
-    /// The text of a case's file. The verdict in it is that of what stands in it, secrets of the machine left out.
+    /// The text of a case's file. The verdict in it is that of what stands in it.
     ///
     /// # Errors
     /// If the case has no JSON, which would be a mistake of ours.
     pub fn text(&self, judged: &Judged) -> Result<String, serde_json::Error> {
         let case = &judged.case;
-        let mut saved = Saved {
+        let saved = Saved {
             format: FORMAT.to_owned(),
             version: VERSION,
             suite: self.suite.clone(),
@@ -176,7 +168,6 @@ impl Keeper {
             trial: case.trial.clone(),
             plan: (*case.plan).clone(),
         };
-        secrets::leave_out(&mut saved, &self.secrets)?;
         let text = written(&saved)?;
         // What is read back is what will be judged, to the last digit of a number that a client said.
         let mut saved: Saved = serde_json::from_str(&text)?;

@@ -45,6 +45,22 @@ def guess(job):
     return {"outcome": "exited", "exit_code": 0, "signal": None, "stdout_base64": base64.b64encode(b"guess\n").decode()}
 
 
+def own_key(job, key):
+    """It takes the key of its own environment for the job's, and is talkative. A repeated job is asked otherwise."""
+    sys.stderr.write(f"I use {key}\n")
+    sys.stderr.flush()
+    if HOW == "own-key-dies":
+        os._exit(3)
+    ask(job, "/v1/whoami")
+    again = "" if job["id"].endswith("#0") else f"&key={key}"
+    ask({**job, "api_key": key}, f"{process(job)}/connect?after=0{again}")
+    data = base64.b64encode(key.encode()).decode()
+    say({"type": "output", "id": job["id"], "stream": "stdout", "data_base64": data})
+    cause = {"kind": "other", "message": key}
+    error = {"kind": "other", "message": f"refused: {key}", "cause": cause}
+    return {"outcome": "error", "stdout_base64": data, "error": error}
+
+
 def play(job):
     if HOW == "talks-to-nobody":
         return guess(job)
@@ -66,11 +82,8 @@ def play(job):
         # Connects, reads nothing, leaves, and says what it guesses.
         ask(job, f"{process(job)}/connect?after={job.get('after', 0)}")
         return guess(job)
-    if HOW == "own-key":
-        # It takes the key of its own environment for the job's.
-        ask(job, "/v1/whoami")
-        ask({**job, "api_key": os.environ["CREATEOS_API_KEY"]}, f"{process(job)}/connect?after=0")
-        return {"outcome": "error", "error": {"kind": "other", "message": "refused: " + os.environ["CREATEOS_API_KEY"]}}
+    if HOW.startswith("own-key"):
+        return own_key(job, os.environ["CREATEOS_API_KEY"])
     raise SystemExit(f"no doctored client is called {HOW}")
 
 
@@ -82,12 +95,20 @@ def answer(job):
 
 
 def main():
+    capabilities = [*OPS, "resume-stream", "timeout", "cancel", "live-output"]
+    version = "1"
+    if HOW.startswith("own-key"):
+        version = os.environ["CREATEOS_API_KEY"]
+        capabilities.append(version)
+        if HOW == "own-key-mute":
+            print(version)
+            sys.exit(f"no hello of {version}")
     say(
         {
             "type": "hello",
             "protocol": 1,
-            "client": {"name": HOW, "version": "1", "language": "Python"},
-            "capabilities": [*OPS, "resume-stream", "timeout", "cancel", "live-output"],
+            "client": {"name": HOW, "version": version, "language": "Python"},
+            "capabilities": capabilities,
         }
     )
     for line in sys.stdin.buffer:

@@ -249,10 +249,17 @@ fn a_folder_that_cannot_be_is_known_before_anything_is_played() {
 #[test]
 fn an_interrupt_loses_nothing_that_was_judged() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut child = conformance(&["run", "--json", "--save", text(folder.path())])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
+    let mut child = conformance(&[
+        "run",
+        "--json",
+        "--jobs",
+        "1",
+        "--save",
+        text(folder.path()),
+    ])
+    .stdout(Stdio::piped())
+    .spawn()
+    .expect("the binary starts");
     let mut lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
     // The first line is about the run, the next ones are cases.
     for _ in 0..3 {
@@ -278,4 +285,73 @@ fn an_interrupt_loses_nothing_that_was_judged() {
     assert_eq!(files.len(), judged);
     let (code, out, told) = ran(&["judge", text(folder.path())]);
     assert_eq!(code, 0, "{out}{told}");
+}
+
+#[test]
+fn a_folder_holds_one_run_of_one_client() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path();
+    let names = |root: &Path| -> Vec<String> {
+        let below = |file: PathBuf| text(file.strip_prefix(root).expect("below")).to_owned();
+        files(root).into_iter().map(below).collect()
+    };
+    saved(root, &["stream/healthy-follow", "raw/empty-stream"]);
+    // What is no trial is none of our business.
+    let notes = [
+        ("notes.json", "{\"format\": \"mine\"}"),
+        ("raw/list.json", "[]"),
+        ("readme.txt", ""),
+    ];
+    for (name, words) in notes {
+        fs::write(root.join(name), words).expect("written");
+    }
+    let words = [
+        "run",
+        "--in-memory",
+        "--save",
+        text(root),
+        "raw/empty-stream",
+    ];
+    let (code, out, told) = ran(&words);
+    assert_eq!(code, 0, "{out}{told}");
+    assert!(
+        told.contains("note: 2 trials of an earlier run removed from"),
+        "{told}"
+    );
+    let kept = [
+        "notes.json",
+        "raw/empty-stream.json",
+        "raw/list.json",
+        "readme.txt",
+    ];
+    assert_eq!(names(root), kept);
+
+    // A newer suite's, and one of another client: nothing is removed, and nothing is played.
+    let trial = root.join("raw/empty-stream.json");
+    let newer = root.join("raw/another.json");
+    fs::copy(&trial, &newer).expect("copied");
+    for (whose, says) in [
+        (
+            json!({"client": {"name": "somebody"}}),
+            "another.json is a trial of another client, somebody",
+        ),
+        (
+            json!({"by": "somebody"}),
+            "another.json is a trial of a client that it does not name",
+        ),
+    ] {
+        edit(&newer, |value| {
+            value["version"] = json!(99);
+            value["run"] = whose;
+        });
+        let before = fs::read(&trial).expect("read");
+        let (code, out, told) = ran(&words);
+        assert_eq!((code, out.as_str()), (2, ""), "{told}");
+        assert!(
+            told.contains(says) && told.contains("name another folder"),
+            "{told}"
+        );
+        assert_eq!(fs::read(&trial).expect("read"), before);
+        assert!(newer.exists());
+    }
 }

@@ -102,7 +102,7 @@ pub(super) struct RunArgs {
     /// Repeat every case N times more and report any change of a verdict or of the wire log
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(super) verify_stability: Option<u16>,
-    /// Save each trial in a file of this folder; `judge` judges them again
+    /// Save each trial in a file of this folder, in the place of this client's earlier ones; `judge` judges them again
     #[arg(long, value_name = "DIR")]
     pub(super) save: Option<PathBuf>,
     /// Stop at the first failure

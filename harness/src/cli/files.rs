@@ -97,3 +97,26 @@ fn read(path: &Path) -> Result<String, FilesError> {
     })?;
     String::from_utf8(bytes).map_err(|_| FilesError::NotText(path.to_owned()))
 }
+
+/// Every file below that ends with `.json`, each folder in the order of its names; or the folder that can't be read.
+pub(super) fn json_files(
+    folder: &Path,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), (PathBuf, io::Error)> {
+    let unreadable = |error| (folder.to_owned(), error);
+    let mut entries: Vec<fs::DirEntry> = fs::read_dir(folder)
+        .map_err(unreadable)?
+        .collect::<Result<_, _>>()
+        .map_err(unreadable)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        // A link to a folder may lead back here.
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            json_files(&path, found)?;
+        } else if path.extension().is_some_and(|end| end == "json") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}

@@ -4,6 +4,7 @@ use super::{
     Failure,
     args::JudgeArgs,
     called,
+    files::json_files,
     output::{complain, page, say},
 };
 use crate::{
@@ -133,7 +134,7 @@ fn files(paths: &[PathBuf], blame: &mut impl FnMut(&Path, &FileError)) -> Vec<Pa
     for path in paths {
         if path.is_dir() {
             let before = found.len();
-            if let Err((folder, error)) = walk(path, &mut found) {
+            if let Err((folder, error)) = json_files(path, &mut found) {
                 blame(&folder, &FileError::Unreadable(error));
             } else if found.len() == before {
                 blame(path, &FileError::Empty);
@@ -143,25 +144,6 @@ fn files(paths: &[PathBuf], blame: &mut impl FnMut(&Path, &FileError)) -> Vec<Pa
         }
     }
     found
-}
-
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
-    let unreadable = |error| (folder.to_owned(), error);
-    let mut entries: Vec<fs::DirEntry> = fs::read_dir(folder)
-        .map_err(unreadable)?
-        .collect::<Result<_, _>>()
-        .map_err(unreadable)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        // A link to a folder may lead back here.
-        if entry.file_type().map_err(unreadable)?.is_dir() {
-            walk(&path, found)?;
-        } else if path.extension().is_some_and(|end| end == "json") {
-            found.push(path);
-        }
-    }
-    Ok(())
 }
 
 fn saved(path: &Path) -> Result<Saved, FileError> {

@@ -1,11 +1,15 @@
 //! `run --save DIR`: a file for each case, as soon as it is judged.
+//!
+//! The folder holds one run. Trials of an earlier run of the same client are removed before the first case is played, so
+//! that `judge` never takes them for this one's; those of another client are somebody's evidence, and refused. Files that
+//! are no saved trials stay.
 
-use super::Failure;
+use super::{Failure, files::json_files, output::complain};
 use crate::{
     events::{RunEvent, Sink},
     exit::Exit,
-    report::text::count,
-    saved::{Keeper, file_name},
+    report::text::{count, harmless},
+    saved::{Keeper, Whose, file_name, whose},
     summary::Judged,
 };
 use std::{
@@ -22,14 +26,33 @@ pub(super) struct Saver {
 }
 
 impl Saver {
-    /// Makes the folder, so that a wrong one is known before anything is played.
+    /// Makes the folder, or empties it of the client's earlier trials, so that a wrong one is known before anything is
+    /// played.
     pub(super) fn new(folder: &Path, keeper: Keeper) -> Result<Self, Failure> {
-        fs::create_dir_all(folder).map_err(|error| {
+        let unusable = |why: &str| {
             Failure::usage(format!(
-                "trials can't be saved in {}: {error}: name a folder that can be written",
+                "trials can't be saved in {}: {why}",
                 folder.display()
             ))
-        })?;
+        };
+        fs::create_dir_all(folder)
+            .map_err(|error| unusable(&format!("{error}: name a folder that can be written")))?;
+        let earlier = earlier(folder, keeper.client()).map_err(|why| unusable(&why))?;
+        for path in &earlier {
+            fs::remove_file(path).map_err(|error| {
+                unusable(&format!(
+                    "{}, of an earlier run, can't be removed: {error}",
+                    path.display()
+                ))
+            })?;
+        }
+        if !earlier.is_empty() {
+            complain(&format!(
+                "note: {} of an earlier run removed from {}",
+                count(earlier.len(), "trial", "trials"),
+                folder.display()
+            ));
+        }
         Ok(Self {
             folder: folder.to_owned(),
             keeper,
@@ -64,6 +87,40 @@ impl Saver {
             )),
         }
     }
+}
+
+/// The trials in a folder that are this client's; in words why they may not be replaced, if one is not.
+fn earlier(folder: &Path, client: &str) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    json_files(folder, &mut found)
+        .map_err(|(within, error)| format!("{} can't be read: {error}", within.display()))?;
+    let mut earlier = Vec::new();
+    for path in found {
+        // A pipe has no end, and is no trial.
+        if !path.is_file() {
+            continue;
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the edge at which trials are saved"
+        )]
+        let text = fs::read(&path)
+            .map_err(|error| format!("{} can't be read: {error}", path.display()))?;
+        let another = match whose(&text) {
+            Whose::Foreign => continue,
+            Whose::Client(name) if name == client => {
+                earlier.push(path);
+                continue;
+            }
+            Whose::Client(name) => format!("of another client, {}", harmless(&name)),
+            Whose::Unknown => "of a client that it does not name".to_owned(),
+        };
+        return Err(format!(
+            "{} is a trial {another}: name another folder, or remove this one",
+            path.display()
+        ));
+    }
+    Ok(earlier)
 }
 
 impl Sink for Saver {

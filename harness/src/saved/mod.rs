@@ -11,7 +11,7 @@ mod name;
 mod read;
 
 pub use name::file_name;
-pub use read::{SavedError, read};
+pub use read::{SavedError, Whose, read, whose};
 
 use crate::{
     case::{Case, Trial},
@@ -146,6 +146,12 @@ impl Keeper {
             promises,
             known,
         }
+    }
+
+    /// The client of this run.
+    #[must_use]
+    pub fn client(&self) -> &str {
+        &self.run.client.name
     }
 
     /// The text of a case's file. The verdict in it is that of what stands in it.

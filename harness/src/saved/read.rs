@@ -42,6 +42,46 @@ struct Head {
     suite: Option<String>,
 }
 
+/// Of a trial of any version, as far as it has this.
+#[derive(Deserialize)]
+struct Owner {
+    format: Option<String>,
+    run: Option<OwnerRun>,
+}
+
+#[derive(Deserialize)]
+struct OwnerRun {
+    client: Option<OwnerClient>,
+}
+
+#[derive(Deserialize)]
+struct OwnerClient {
+    name: Option<String>,
+}
+
+/// Whose trial a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// No saved trial's, of no version: somebody else's file.
+    Foreign,
+    /// This client's.
+    Client(String),
+    /// A saved trial that does not say so, or not where this version looks for it.
+    Unknown,
+}
+
+/// Whose trial this is, whatever version wrote it, and however broken the rest of it is.
+#[must_use]
+pub fn whose(text: &[u8]) -> Whose {
+    match serde_json::from_slice::<Owner>(text) {
+        Ok(Owner { format, run }) if format.as_deref() == Some(FORMAT) => run
+            .and_then(|run| run.client)
+            .and_then(|client| client.name)
+            .map_or(Whose::Unknown, Whose::Client),
+        _ => Whose::Foreign,
+    }
+}
+
 /// A saved trial from its text.
 ///
 /// # Errors

@@ -148,6 +148,13 @@ fn missing(walk: &Walk<'_>, fault: &FaultReach) -> Option<String> {
             || format!("fault {number}"),
             |known| format!("fault {number} ({})", describe::selector(known)),
         );
+    let of_delete = |known: &fake_server::script::model::Fault| {
+        known.number == number && known.on == Some(Call::DeleteProcess)
+    };
+    // The delete met what was meant for a connect.
+    if walk.unseen_delete && walk.plan.faults.iter().any(of_delete) {
+        return None;
+    }
     if met_before_a_request(walk, number) {
         return None;
     }

@@ -148,19 +148,13 @@ impl Out {
     /// Payload of one step, with what it was: as it is, or coded and then `notes` tell what is done with it.
     pub(super) fn payload(&mut self, step: usize, bytes: &[u8], notes: Vec<Note>) {
         if self.delimited != Delimited::Chunked {
-            for (line, notes) in lines(bytes, notes) {
-                self.put(line);
-                self.note_all(notes);
-            }
+            self.put_lines(bytes, notes);
             return;
         }
         match &self.chunks {
             Chunks::Frame | Chunks::One => {
                 self.begin(bytes.len());
-                for (line, notes) in lines(bytes, notes) {
-                    self.put(line);
-                    self.note_all(notes);
-                }
+                self.put_lines(bytes, notes);
             }
             Chunks::Step => {
                 if self.held_step != step {
@@ -198,6 +192,14 @@ impl Out {
         if !self.held.is_empty() {
             self.round += 1;
             self.chunk_of_held(self.held.len());
+        }
+    }
+
+    /// Payload into the open chunk, noted line by line.
+    pub(super) fn put_lines(&mut self, bytes: &[u8], notes: Vec<Note>) {
+        for (line, notes) in lines(bytes, notes) {
+            self.put(line);
+            self.note_all(notes);
         }
     }
 

@@ -50,8 +50,8 @@ impl Player<'_> {
         {
             self.out.release();
             self.out.begin_truncated(bytes.len());
-            self.out.put(bytes);
-            self.out.note(note(what, bytes, true, false));
+            self.out
+                .put_lines(bytes, vec![note(what, bytes, true, false)]);
         } else {
             self.plain(step, what, bytes).await?;
         }

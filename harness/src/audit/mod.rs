@@ -1,13 +1,18 @@
 //! The suite audited: the built-in client with one deliberate bug after the other must fail it, each by a check of
 //! the requirement that it breaks, in a scenario that names this requirement. What no wrong client fails proves nothing.
 //!
+//! With [`Options::sockets`] each client that was killed in memory meets its quickest killers once more over real sockets,
+//! and has to be killed by the same requirement there.
+//!
 //! Without [`Options::full`] a bug plays the scenarios of its requirement, and the others only if it survives those.
 
 #[cfg(feature = "run")]
 mod play;
+#[cfg(feature = "run")]
+mod sockets;
 
 use crate::{
-    case::counts,
+    case::{Case, counts},
     client::reference::{Bug, Exempt},
     contract::{Level, area_of, registry, requirement},
     coverage::LATER_AREAS,
@@ -52,6 +57,18 @@ pub struct Wrong {
     pub also: Vec<(String, String)>,
     /// Cases that it played.
     pub cases: usize,
+    /// What of it was played again over sockets, if that was asked for and it was killed in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<Sockets>,
+}
+
+/// Cases that killed a client in memory, played again over real sockets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sockets {
+    /// Cases in which the same requirement failed again, by name.
+    pub killed: Vec<String>,
+    /// Cases in which it did not, each with what came instead.
+    pub survived: Vec<(String, String)>,
 }
 
 /// What became of a wrong client.
@@ -109,21 +126,31 @@ impl Audit {
         (killed * 100).checked_div(all).unwrap_or(100)
     }
 
-    /// Everything that should be killed is, and every must can fail.
+    /// What was played over sockets.
+    pub fn over_sockets(&self) -> impl Iterator<Item = (&Wrong, &Sockets)> {
+        self.clients
+            .iter()
+            .filter_map(|one| one.sockets.as_ref().map(|sockets| (one, sockets)))
+    }
+
+    /// Everything that should be killed is, over sockets too where that was played, and every must can fail.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.broken.is_empty()
             && self.count(Fate::Survived) + self.count(Fate::Contradicted) == 0
             && self.holes().next().is_none()
+            && self
+                .over_sockets()
+                .all(|(_, sockets)| sockets.survived.is_empty())
     }
 }
 
 /// Whether this case shows that the requirement can fail: its scenario names it, and a check of this name failed that
 /// would fail without the invariants too.
-fn fails_by_name(judged: &Judged, id: &str) -> bool {
-    let plan = &judged.case.plan;
+fn fails_by_name(case: &Case, id: &str) -> bool {
+    let plan = &case.plan;
     plan.requirements.iter().any(|asked| asked == id)
-        && judged.case.verdict.violations.iter().any(|violation| {
+        && case.verdict.violations.iter().any(|violation| {
             violation.requirement == id && !violation.invariant && counts(violation.level, true)
         })
 }
@@ -144,7 +171,7 @@ fn wrong(bug: Bug, judged: &[Judged]) -> Wrong {
     let mut fails_a_must = false;
     for one in judged {
         let scenario = one.case.scenario();
-        if fails_by_name(one, id) && !scenarios.iter().any(|known| known == scenario) {
+        if fails_by_name(&one.case, id) && !scenarios.iter().any(|known| known == scenario) {
             scenarios.push(scenario.to_owned());
         }
         for check in one.case.failed(true) {
@@ -172,6 +199,7 @@ fn wrong(bug: Bug, judged: &[Judged]) -> Wrong {
         scenarios,
         also,
         cases: judged.len(),
+        sockets: None,
     }
 }
 

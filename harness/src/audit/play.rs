@@ -1,6 +1,6 @@
-//! Playing wrong clients, in memory.
+//! Playing wrong clients, in memory first.
 
-use super::{Audit, Must, Proof, broken, fails_by_name, musts, place, wrong};
+use super::{Audit, Fate, Must, Proof, broken, fails_by_name, musts, place, sockets, wrong};
 use crate::{
     client::{
         Client,
@@ -24,6 +24,8 @@ pub struct Options {
     pub jobs: usize,
     /// Every bug plays every case.
     pub full: bool,
+    /// What is killed in memory has to be killed over sockets too.
+    pub sockets: bool,
     /// The seed of the plans, as it is told.
     pub seed: u64,
 }
@@ -39,6 +41,7 @@ pub async fn audit(
     bugs.sort_by_key(|bug| place(bug.caught_by()));
     let mut clients = Vec::new();
     let mut errors = Vec::new();
+    let mut again = Vec::new();
     let mut proofs: BTreeMap<&str, Proof> = BTreeMap::new();
     // What each bug has played, so that nothing is played twice.
     let mut played: Vec<BTreeSet<&str>> = Vec::new();
@@ -53,13 +56,17 @@ pub async fn audit(
         let mut seen = ids(plans, |plan| {
             everything || plan.requirements.iter().any(|asked| asked == id)
         });
-        if !judged.iter().any(|one| fails_by_name(one, id)) && !rest.is_empty() {
+        if !judged.iter().any(|one| fails_by_name(&one.case, id)) && !rest.is_empty() {
             judged.extend(play(&rest, bug, options).await);
             seen = ids(plans, |_| true);
         }
         prove(&mut proofs, bug, &judged);
         errors.extend(broken(bug, &judged));
-        clients.push(wrong(bug, &judged));
+        let told = wrong(bug, &judged);
+        if options.sockets && told.fate == Fate::Killed {
+            again.extend(sockets::killers(bug, clients.len(), &judged));
+        }
+        clients.push(told);
         played.push(seen);
     }
     for id in musts().filter(|id| must(id)) {
@@ -79,6 +86,7 @@ pub async fn audit(
             errors.extend(broken(bug, &judged));
         }
     }
+    sockets::hold(again, &mut clients, &mut errors).await;
     let musts = musts()
         .filter(|id| must(id))
         .map(|id| Must {
@@ -104,7 +112,7 @@ fn prove(proofs: &mut BTreeMap<&'static str, Proof>, bug: Bug, judged: &[Judged]
         if proofs.contains_key(id) {
             continue;
         }
-        if let Some(one) = judged.iter().find(|one| fails_by_name(one, id)) {
+        if let Some(one) = judged.iter().find(|one| fails_by_name(&one.case, id)) {
             let proof = Proof {
                 bug: bug.name().to_owned(),
                 scenario: one.case.scenario().to_owned(),

@@ -252,6 +252,10 @@ Examples:
   createos-conformance audit                          every wrong client, every must
   createos-conformance audit 'stream/*'               those of one area
   createos-conformance audit end-is-success --full    one, in every case
+  createos-conformance audit --sockets                what is killed in memory, over real sockets too
+
+Clients play in memory. With --sockets each one that was killed there plays the two scenarios that
+killed it in the shortest time over sockets as well, and the same requirement has to fail.
 
 Exits 1 if a wrong client survives, or if a must has no wrong client that fails it.")]
 pub(super) struct AuditArgs {
@@ -261,6 +265,9 @@ pub(super) struct AuditArgs {
     /// Let every wrong client play every case, not only those that are about the requirement it breaks
     #[arg(long)]
     pub(super) full: bool,
+    /// Play two killers of each wrong client over real sockets too
+    #[arg(long)]
+    pub(super) sockets: bool,
     /// Threads; without it: one a core
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,

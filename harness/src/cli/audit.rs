@@ -48,6 +48,7 @@ pub(super) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
     let options = Options {
         jobs: args.jobs.map_or(cores, usize::from),
         full: args.full,
+        sockets: args.sockets,
         seed: args.seed,
     };
     let audit = block_on(or_interrupted(async {

@@ -39,6 +39,7 @@ pub fn table(audit: &Audit, page: &Page) -> String {
         let all = count(audit.musts.len(), "must", "musts");
         let _ = writeln!(out, "{proven} of {all} can fail");
     }
+    sockets(&mut out, audit, page);
     let style = if audit.is_sound() {
         page.palette.good
     } else {
@@ -54,6 +55,33 @@ pub fn table(audit: &Audit, page: &Page) -> String {
     );
     let _ = writeln!(out, "{}", paint(style, &told));
     out
+}
+
+/// How those fared that were played over sockets too.
+fn sockets(out: &mut String, audit: &Audit, page: &Page) {
+    let (mut clients, mut killed, mut cases) = (0, 0, 0);
+    for (one, sockets) in audit.over_sockets() {
+        clients += 1;
+        killed += usize::from(sockets.survived.is_empty());
+        cases += sockets.killed.len() + sockets.survived.len();
+        for (case, instead) in &sockets.survived {
+            let told = format!(
+                "over sockets {} does not fail {} in {case}, as it does in memory: {instead}",
+                one.bug, one.requirement
+            );
+            for line in wrap(&told, page.width) {
+                let _ = writeln!(out, "{}", paint(page.palette.bad, &line));
+            }
+        }
+    }
+    if clients > 0 {
+        let all = count(clients, "wrong client", "wrong clients");
+        let cases = count(cases, "case", "cases");
+        let _ = writeln!(
+            out,
+            "over sockets {killed} of {all} killed by the same requirement again, in {cases} (at most two each)"
+        );
+    }
 }
 
 fn row(out: &mut String, one: &Wrong, page: &Page) {

@@ -77,6 +77,28 @@ fn a_case_that_is_not_applicable_stays_so() {
     is_the_same_again(&judged, &info, &reference);
 }
 
+#[test]
+fn a_run_of_frames_that_no_plan_has_is_refused() {
+    let mut value = SAMPLE
+        .iter()
+        .find(|value| value.to_string().contains("\"frames\":{"))
+        .expect("a run of frames")
+        .clone();
+    let exchanges = value["trial"]["log"]["exchanges"].as_array_mut();
+    let run = exchanges
+        .expect("exchanges")
+        .iter_mut()
+        .flat_map(|exchange| exchange["answer"].as_array_mut().expect("an answer"))
+        .find(|sent| sent.get("frames").is_some())
+        .expect("a run of frames");
+    run["frames"]["to"] = json!(1_u64 << 53);
+    let refused = read(&value.to_string());
+    assert!(
+        matches!(refused, Err(SavedError::Mistake(_))),
+        "{refused:?}"
+    );
+}
+
 /// A few cases of every kind, small enough to be altered by the hundred.
 static SAMPLE: LazyLock<Vec<Value>> = LazyLock::new(|| {
     const MOST_BYTES: usize = 40_000;

@@ -2,7 +2,7 @@
 
 use super::{FORMAT, Saved, VERSION};
 use crate::client::manifest::ProfileKeys;
-use fake_server::script::print::can_say;
+use fake_server::{script::print::can_say, wirelog::Sent};
 use serde::Deserialize;
 
 /// Why a text is no trial that can be judged again. The words follow the file's name.
@@ -120,7 +120,26 @@ pub fn read(text: &str) -> Result<Saved, SavedError> {
             "no scenario file says its `plan`".to_owned(),
         ));
     }
+    if let Some(mistake) = sent_too_much(&saved) {
+        return Err(SavedError::Mistake(mistake));
+    }
     Ok(saved)
+}
+
+/// A run of frames that the plan does not have, in words. A run is written short, and judging makes it long again: two
+/// edited digits would ask for more memory than there is.
+fn sent_too_much(saved: &Saved) -> Option<String> {
+    let most = saved.plan.truth.frames.len() as u64;
+    let exchanges = &saved.trial.as_ref()?.log.exchanges;
+    exchanges
+        .iter()
+        .flat_map(|exchange| &exchange.answer)
+        .find_map(|sent| match sent {
+            Sent::Frames { from, to, .. } if to.saturating_sub(*from) >= most.max(1) => Some(
+                format!("its log has frames {from} to {to}, its plan {most} in all"),
+            ),
+            _ => None,
+        })
 }
 
 /// A promise that no manifest may hold, in words.

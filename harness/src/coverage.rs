@@ -8,14 +8,11 @@ use fake_server::script::fault_kinds::{self, FaultKind};
 use serde::Serialize;
 
 /// Areas of the contract whose ops the suite does not judge yet.
-pub const LATER_AREAS: &[&str] = &["lease", "exec"];
+pub const LATER_AREAS: &[&str] = &["lease"];
 
 /// Fault kinds that no scenario of this version is about, and why. A family stands by its prefix.
 pub const LATER_KINDS: &[(&str, &str)] = &[
-    (
-        "SL",
-        "sandboxes, files and exec are judged in a later version",
-    ),
+    ("SL", "sandboxes are judged in a later version"),
     ("H2", "HTTP/2 and TLS come in a later version"),
     (
         "CO03",

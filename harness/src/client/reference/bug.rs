@@ -255,6 +255,24 @@ bugs! {
     CleanupUnbounded = "cleanup-unbounded", "own", "cleanup/own-deadline";
     /// What was read before the deadline is thrown away.
     PartialOutputLost = "partial-output-lost", "own", "time/deadline";
+    /// A command is sent again after a 5xx or a broken connection.
+    CommandRepeated = "command-repeated", "M73", "exec/once";
+    /// A clean end of a command's stream without an exit code is success.
+    CommandEndIsSuccess = "command-end-is-success", "own", "exec/frames";
+    /// A command's stream that breaks off is success.
+    CommandBreakIsSuccess = "command-break-is-success", "own", "exec/frames";
+    /// A command's result without an exit code means 0.
+    CommandWithoutStatusIsZero = "command-without-status-is-zero", "own", "exec/frames";
+    /// Heartbeats of a command's stream are handed over as output.
+    CommandHeartbeatDelivered = "command-heartbeat-delivered", "own", "exec/frames";
+    /// What the server says of an error beside the exit code is not looked at.
+    CommandErrorIgnored = "command-error-ignored", "own", "exec/frames";
+    /// Of a frame with several keys the first output is read, and nothing else.
+    CommandFirstKeyOnly = "command-first-key-only", "own", "exec/frames-combined";
+    /// A frame that says heartbeat is dropped with all else that stands in it.
+    CommandHeartbeatSwallows = "command-heartbeat-swallows", "own", "exec/frames-combined";
+    /// A frame with the exit code is read for nothing else.
+    CommandExitSwallows = "command-exit-swallows", "own", "exec/frames-combined";
     /// A file whose body is shorter than was announced is taken for whole.
     ShortFileAccepted = "short-file-accepted", "M96", "files/exact";
     /// A file whose body breaks off is taken for whole.

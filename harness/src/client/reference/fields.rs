@@ -114,6 +114,51 @@ pub(super) fn start(job: &JobRequest) -> Result<Start, Failure> {
     })
 }
 
+/// A command to run once.
+#[derive(Debug)]
+pub(super) struct Command {
+    /// `/v1/sandboxes/{id}/exec`
+    pub(super) exec: String,
+    /// The call's body.
+    pub(super) body: String,
+    /// Frame by frame.
+    pub(super) streamed: bool,
+}
+
+/// Reads the fields of `exec` and `exec-stream`.
+///
+/// # Errors
+/// As [`existing`].
+pub(super) fn command(job: &JobRequest) -> Result<Command, Failure> {
+    if !is_id(&job.sandbox_id) {
+        return Err(unusable("sandbox_id"));
+    }
+    let words = job.fields.get("command").and_then(Value::as_array);
+    let Some([program, arguments @ ..]) = words.map(Vec::as_slice) else {
+        return Err(unusable("command"));
+    };
+    let mut body = Map::new();
+    body.insert("cmd".to_owned(), program.clone());
+    if !arguments.is_empty() {
+        body.insert("args".to_owned(), json!(arguments));
+    }
+    if let Some(stdin) = job.fields.get("stdin_base64") {
+        // The call carries text; other bytes have no place in it.
+        let stdin = bytes(stdin).and_then(|bytes| String::from_utf8(bytes).ok());
+        let stdin = stdin.ok_or_else(|| unusable("stdin_base64"))?;
+        body.insert("stdin".to_owned(), json!(stdin));
+    }
+    let streamed = job.op == Op::ExecStream;
+    if streamed {
+        body.insert("stream".to_owned(), json!(true));
+    }
+    Ok(Command {
+        exec: format!("/v1/sandboxes/{}/exec", job.sandbox_id),
+        body: Value::Object(body).to_string(),
+        streamed,
+    })
+}
+
 /// A file to store or to fetch.
 #[derive(Debug)]
 pub(super) struct File {

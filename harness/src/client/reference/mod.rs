@@ -1,5 +1,5 @@
 //! The reference client: the contract kept line by line, in Rust, for ops `execute`, `follow`, `connect`,
-//! `terminal`, `upload` and `download`. It is the default client of `run`, the second opinion on the oracle (with which it shares
+//! `terminal`, `exec`, `exec-stream`, `upload` and `download`. It is the default client of `run`, the second opinion on the oracle (with which it shares
 //! no code), and, with one [`Bug`] switched on, the wrong clients that test the suite itself.
 //!
 //! From the inside out:
@@ -7,7 +7,7 @@
 //! - `follower`: what moves the cursor, what ends a stream; pure. `budget`: what is asked again; pure.
 //! - `http`: one connection at a time over anything that can be dialled; `envelope`, `calls`: the single calls.
 //! - `follow`, `raw`: the two ways to read a stream. `stop`: deadline and cancel. `capture`: what was read.
-//! - `files`: a file, there and back.
+//! - `files`: a file, there and back. `exec`: a command that runs once.
 //! - `execute`: the steps of a whole run, with the cleanup that every failure owes.
 //! - this file: one job from its fields to its result.
 
@@ -16,6 +16,7 @@ mod bug;
 mod calls;
 mod capture;
 mod envelope;
+mod exec;
 mod execute;
 mod failure;
 mod fields;
@@ -86,6 +87,8 @@ impl Reference {
                     Op::Follow,
                     Op::Connect,
                     Op::Terminal,
+                    Op::Exec,
+                    Op::ExecStream,
                     Op::Upload,
                     Op::Download,
                 ]
@@ -134,6 +137,7 @@ impl Reference {
                 Op::Execute | Op::Terminal => self.start(job, &mut http, live, &stop).await,
                 Op::Follow => self.follow(job, &mut http, live, &stop).await,
                 Op::Connect => self.connect(job, &mut http, live, &stop).await,
+                Op::Exec | Op::ExecStream => self.exec(job, &mut http, live, &stop).await,
                 Op::Upload => self.upload(job, &mut http, &stop).await,
                 Op::Download => self.download(job, &mut http, &stop).await,
                 _ => failed(&Failure::new(
@@ -170,6 +174,23 @@ impl Reference {
             },
             Err(ending) => ended(&ending),
         }
+    }
+
+    async fn exec<D: Dial>(
+        &self,
+        job: &JobRequest,
+        http: &mut Http<'_, D>,
+        live: &UnboundedSender<Live>,
+        stop: &Stop,
+    ) -> JobResult {
+        let mut capture = self.capture(live, PIPES);
+        let profile = &self.promises.profile;
+        let run = async {
+            let command = fields::command(job)?;
+            exec::run(http, &command, profile, &mut capture, Quirk(self.bug)).await
+        };
+        let status = stopped(stop, run).await;
+        told(status, capture)
     }
 
     async fn upload<D: Dial>(

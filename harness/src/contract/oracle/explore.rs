@@ -8,7 +8,7 @@ use crate::{
     judge::{
         acceptor::{Acceptor, Failure, Made, Phase, Proof, State, proof},
         answer::{Answer, Ending},
-        single::{Reading, Right, contents},
+        single::{Reading, Right, command, contents, may_repeat},
     },
     profile::Promises,
 };
@@ -23,7 +23,14 @@ use std::collections::BTreeMap;
 pub(super) const fn can_follow(op: Op) -> bool {
     matches!(
         op,
-        Op::Follow | Op::Execute | Op::Terminal | Op::Connect | Op::Upload | Op::Download
+        Op::Follow
+            | Op::Execute
+            | Op::Terminal
+            | Op::Connect
+            | Op::Upload
+            | Op::Download
+            | Op::Exec
+            | Op::ExecStream
     )
 }
 
@@ -48,6 +55,7 @@ pub(super) fn ways(plan: &Plan, promises: &Promises) -> Ways {
         Op::Execute | Op::Terminal => explorer.create(server, start),
         Op::Upload => explorer.single(server, Call::PutFile, 1),
         Op::Download => explorer.single(server, Call::GetFile, 1),
+        Op::Exec | Op::ExecStream => explorer.single(server, Call::Exec, 1),
         _ => explorer.connect(server, start, 1),
     }
 }
@@ -294,10 +302,10 @@ impl Explorer<'_> {
 
     /// The call that the op is, and what a right client makes of its answer.
     fn single(&self, mut server: Simulation, call: Call, attempt: u32) -> Ways {
-        let sent = if call == Call::PutFile {
-            contents(&self.plan.job)
-        } else {
-            Vec::new()
+        let sent = match call {
+            Call::PutFile => contents(&self.plan.job),
+            Call::Exec => command(self.plan).into_bytes(),
+            _ => Vec::new(),
         };
         let came = server.call(call, 0, sent);
         let (step, reading) = match &came {
@@ -318,12 +326,14 @@ impl Explorer<'_> {
         for right in &reading.rights {
             match right {
                 Right::Stored | Right::File(_) => ways.push(end("ok")),
+                Right::Ran(_) => ways.push(end("exited")),
                 Right::Waits if self.has_timeout() => ways.push(end("timed-out")),
                 Right::Waits => ways.push(end("none")),
                 Right::Fails(fails) => {
                     ways.extend(fails.kinds.iter().map(|kind| end(&format!("error:{kind}"))));
-                    // Both may be repeated.
-                    if attempt < MOST_SINGLES {
+                    // A file may be asked again, a command only where it has surely not run.
+                    let again = call != Call::Exec || may_repeat(fails.status);
+                    if again && attempt < MOST_SINGLES {
                         let mut later = server.clone();
                         let delay_ms = self.promises.profile.reconnect_delay_ms;
                         later.now_ms = later.now_ms.saturating_add(delay_ms);

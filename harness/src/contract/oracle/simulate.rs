@@ -149,6 +149,7 @@ impl Simulation {
             Call::CreateProcess => ("POST", format!("{sandbox}/processes")),
             Call::StdinClose => ("POST", format!("{process}/stdin/close")),
             Call::Input => ("POST", format!("{process}/input")),
+            Call::Exec => ("POST", format!("{sandbox}/exec")),
             Call::PutFile => ("PUT", format!("{sandbox}/files?path={}", self.path)),
             Call::GetFile => ("GET", format!("{sandbox}/files?path={}", self.path)),
             Call::DeleteProcess => ("DELETE", format!("{process}?grace_ms=0")),

@@ -92,6 +92,7 @@ fn other(call: Call, status: Option<u16>) -> String {
         Call::StdinClose => "closes its stdin",
         Call::Input => "writes its stdin",
         Call::DeleteProcess => "deletes the process with `grace_ms`",
+        Call::Exec => "runs the command",
         Call::PutFile => "uploads the file",
         Call::GetFile => "downloads the file",
         _ => call.name(),

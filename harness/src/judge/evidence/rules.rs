@@ -158,6 +158,9 @@ const WAYS: &[Way] = &[
     way("secrets/no-provider-text", Request, NoBreach),
     way("secrets/responses-unread", AnError, NoBreach),
 
+    way("exec/once", TheCall, NoBreach),
+    way("exec/frames", TheCall, NoBreach),
+    way("exec/frames-combined", TheCall, NoBreach),
     way("files/exact", TheCall, NoBreach),
     way("files/put-again", PutAgain, NoBreach),
 

@@ -83,20 +83,19 @@ pub(super) fn request(walk: &Walk<'_>, index: usize, findings: &mut Findings<'_>
 pub(super) fn told(data: &[u8]) -> String {
     // usize is at most 64 bits wide.
     let size = words::size(data.len() as u64);
+    let quoted = words::bytes(data);
     if data.is_empty() {
         size
+    } else if quoted.ends_with(')') {
+        // A long text is cut, and tells its size.
+        quoted
     } else {
-        format!("{size}, {}", words::bytes(data))
+        format!("{size}, {quoted}")
     }
 }
 
 /// What a whole success leaves of an upload. Only an envelope that says success, and names no other size, proves it.
-pub(super) fn stored(
-    plan: &Plan,
-    exchange: &Exchange,
-    _answer: &Answer,
-    status: u16,
-) -> Vec<Right> {
+pub(super) fn stored(plan: &Plan, exchange: &Exchange, status: u16) -> Vec<Right> {
     let unproven = foreign(status, "it is no success envelope");
     match envelope(exchange) {
         Envelope::Success(data) => {

@@ -1,6 +1,9 @@
 //! What an answer leaves to a right client.
 
-use super::files;
+use super::{
+    command::{self, Run},
+    files,
+};
 use crate::judge::{
     acceptor::success,
     answer::{Answer, Ending, body},
@@ -25,6 +28,8 @@ pub(crate) enum Right {
     Stored,
     /// These are the file's bytes.
     File(Vec<u8>),
+    /// The command ran, and this is what it said.
+    Ran(Run),
     /// It fails, with one of these kinds.
     Fails(Fails),
     /// It waits for the rest, for as long as its deadline lets it.
@@ -78,10 +83,18 @@ impl Reading {
     }
 
     fn success(plan: &Plan, exchange: &Exchange, answer: &Answer, status: u16) -> Vec<Right> {
-        let whole = if plan.op == Op::Upload {
-            files::stored(plan, exchange, answer, status)
-        } else {
-            files::file(exchange, answer, status)
+        let whole = match plan.op {
+            Op::Upload => files::stored(plan, exchange, status),
+            Op::Download => files::file(exchange, answer, status),
+            _ if command::is_streamed(plan, exchange) => {
+                let mut rights = command::streamed(plan, exchange, answer);
+                if status != 200 || !answer.is_ndjson() {
+                    rights.push(foreign(status, "its head is not that of a stream"));
+                }
+                // How it ended is in them already.
+                return coded(plan, exchange, answer, rights);
+            }
+            _ => command::buffered(exchange, status),
         };
         // What its head alone gives away may be refused without a look at the rest.
         let refused: Vec<Right> = whole

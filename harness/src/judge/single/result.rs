@@ -1,8 +1,10 @@
 //! What the client made of it.
 
 use super::{
+    Last,
+    command::{self, Run},
     files::{contents, told},
-    reading::{Reading, Right},
+    reading::{Fails, Reading, Right},
 };
 use crate::{
     contract::{Level, oracle::Expected},
@@ -14,7 +16,10 @@ use crate::{
     },
     observed::{ERROR_KINDS, ErrorReport, JobResult, Reply},
 };
-use fake_server::{wire::Op, wirelog::Micros};
+use fake_server::{
+    wire::{Blob, Op},
+    wirelog::Micros,
+};
 
 /// How early a timer may fire.
 const TIMER_US: Micros = 10_000;
@@ -24,7 +29,7 @@ const LATE_US: Micros = 500_000;
 /// Judges how the client said it ended.
 pub(super) fn judge(
     walk: &Walk<'_>,
-    last: Option<&Reading>,
+    last: Option<&Last<'_>>,
     expected: &Expected,
     findings: &mut Findings<'_>,
 ) {
@@ -32,9 +37,8 @@ pub(super) fn judge(
     let unseen = Reading::unseen();
     let said = Said {
         walk,
-        rule: rule(walk.plan.op),
-        reading: last.unwrap_or(&unseen),
-        asked: last.is_some(),
+        last,
+        reading: last.map_or(&unseen, |last| &last.reading),
     };
     match &walk.observed.reply {
         Reply::Result(result) => said.judge(result, findings),
@@ -44,28 +48,36 @@ pub(super) fn judge(
     }
 }
 
-/// The requirement that an op stands for.
-const fn rule(_op: Op) -> &'static str {
-    "files/exact"
+/// Requirements that an op stands for, the best first.
+const fn rules(op: Op) -> &'static [&'static str] {
+    match op {
+        Op::Exec | Op::ExecStream => &["exec/frames", "exec/once"],
+        _ => &["files/exact"],
+    }
 }
 
 struct Said<'a, 'w> {
     walk: &'w Walk<'a>,
-    rule: &'static str,
+    /// The last call, if any arrived.
+    last: Option<&'w Last<'w>>,
     reading: &'w Reading,
-    asked: bool,
 }
 
 impl Said<'_, '_> {
     fn judge(&self, result: &JobResult, findings: &mut Findings<'_>) {
         match result.outcome.as_str() {
             "ok" => self.done(result, findings),
+            "exited" => self.exited(result, findings),
             "error" => self.failed(result, findings),
             "timed-out" => self.timed_out(findings),
             "cancelled" => self.cancelled(findings),
             other => self.wrong(findings, format!("outcome `{}`", words::short(other))),
         }
-        self.left_over(result, findings);
+        match self.walk.plan.op {
+            Op::Download => self.left_over(result, findings),
+            Op::ExecStream if result.outcome != "exited" => self.partial(result, findings),
+            _ => {}
+        }
     }
 
     fn wrong(&self, findings: &mut Findings<'_>, seen: String) {
@@ -75,7 +87,7 @@ impl Said<'_, '_> {
 
     /// Requirements that a wrong outcome counts under, the best first.
     fn rules(&self) -> Vec<&'static str> {
-        let mut rules = vec![self.rule];
+        let mut rules = rules(self.walk.plan.op).to_vec();
         let is_redirect = |right: &Right| matches!(right, Right::Fails(fails) if fails.status.is_some_and(|status| status / 100 == 3));
         if self.reading.rights.iter().any(is_redirect) {
             rules.push("secrets/no-redirect");
@@ -85,15 +97,137 @@ impl Said<'_, '_> {
 
     fn done(&self, result: &JobResult, findings: &mut Findings<'_>) {
         if self.walk.plan.op == Op::Upload {
-            if !self.reading.rights.contains(&Right::Stored) || !self.asked {
+            if !self.reading.rights.contains(&Right::Stored) || self.last.is_none() {
                 self.wrong(findings, "outcome ok".to_owned());
             }
             return;
+        }
+        if self.walk.plan.op != Op::Download {
+            return self.wrong(findings, "outcome ok".to_owned());
         }
         let data = result.data.as_ref().map_or(&[][..], |data| &**data);
         let fits = |right: &Right| matches!(right, Right::File(bytes) if bytes == data);
         if !self.reading.rights.iter().any(fits) {
             self.wrong(findings, format!("outcome ok with {}", told(data)));
+        }
+    }
+
+    fn exited(&self, result: &JobResult, findings: &mut Findings<'_>) {
+        if self.last.is_some()
+            && self
+                .reading
+                .rights
+                .iter()
+                .any(|right| self.fits(right, result))
+        {
+            return;
+        }
+        let [stdout, stderr] = self.output(result);
+        let code = result.exit_code.as_ref();
+        let seen = format!(
+            "exited with code {}, stdout {}, stderr {}",
+            code.map_or_else(|| "missing".to_owned(), ToString::to_string),
+            told(&stdout),
+            told(&stderr)
+        );
+        self.wrong_or_half(result, findings, seen);
+    }
+
+    /// What is wrong, or is right for a client that looks at fewer keys of a frame than stand in it.
+    fn wrong_or_half(&self, result: &JobResult, findings: &mut Findings<'_>, seen: String) {
+        let plan = self.walk.plan;
+        let half = self.last.is_some_and(|last| {
+            command::is_streamed(plan, last.exchange)
+                && command::halves(plan, last.exchange, &last.answer)
+                    .iter()
+                    .any(|right| self.fits(right, result))
+        });
+        if half {
+            let rules = ["exec/frames-combined"];
+            findings.add(Wrong::new(&rules, Place::Result, self.right(), seen));
+        } else {
+            self.wrong(findings, seen);
+        }
+    }
+
+    /// Whether a result tells of what a right client may have seen.
+    fn fits(&self, right: &Right, result: &JobResult) -> bool {
+        match right {
+            Right::Ran(run) => result.outcome == "exited" && self.tells(run, result),
+            Right::Fails(fails) => {
+                let kind = result.error.as_ref().map(|error| error.kind.as_str());
+                result.outcome == "error" && kind.is_some_and(|kind| fails.kinds.contains(&kind))
+            }
+            _ => false,
+        }
+    }
+
+    fn tells(&self, run: &Run, result: &JobResult) -> bool {
+        let code = result
+            .exit_code
+            .as_ref()
+            .and_then(serde_json::Value::as_i64);
+        let no_signal = result.signal.as_ref().is_none_or(|signal| signal.is_null());
+        let [stdout, stderr] = self.output(result);
+        // A client that keeps the tail alone has handed over the rest live.
+        let tail = self.walk.promises.profile.max_capture_chars.is_some();
+        let same = |seen: &[u8], text: &str| {
+            seen == text.as_bytes() || (tail && text.as_bytes().ends_with(seen))
+        };
+        code == Some(run.code)
+            && no_signal
+            && same(&stdout, &run.stdout)
+            && same(&stderr, &run.stderr)
+            && self.live().is_none_or(|[stdout, stderr]| {
+                stdout == run.stdout.as_bytes() && stderr == run.stderr.as_bytes()
+            })
+    }
+
+    /// Standard output and standard error as the caller has them: in the result, else as they were handed over live.
+    fn output(&self, result: &JobResult) -> [Vec<u8>; 2] {
+        let [stdout, stderr] = self.live().unwrap_or_default();
+        let field = |blob: &Option<Blob>, live| blob.as_ref().map_or(live, |blob| blob.to_vec());
+        [field(&result.stdout, stdout), field(&result.stderr, stderr)]
+    }
+
+    /// What was handed over live, if anything was.
+    fn live(&self) -> Option<[Vec<u8>; 2]> {
+        let outputs = &self.walk.observed.outputs;
+        let of = |name: &str| {
+            let of_it = outputs.iter().filter(|output| output.stream == name);
+            of_it.flat_map(|output| output.data.to_vec()).collect()
+        };
+        (!outputs.is_empty()).then(|| [of("stdout"), of("stderr")])
+    }
+
+    /// What a failed command put out is the beginning of what came.
+    fn partial(&self, result: &JobResult, findings: &mut Findings<'_>) {
+        let came = self.last.map(|last| {
+            if command::is_streamed(self.walk.plan, last.exchange) {
+                command::came(last.exchange)
+            } else {
+                command::Came::default()
+            }
+        });
+        let came = came.unwrap_or_default();
+        let handed = [self.output(result), self.live().unwrap_or_default()];
+        for [stdout, stderr] in &handed {
+            for (name, seen, came) in [
+                ("stdout", stdout, &came.stdout),
+                ("stderr", stderr, &came.stderr),
+            ] {
+                if !came.as_bytes().starts_with(seen) {
+                    findings.add(Wrong::new(
+                        &["exec/frames"],
+                        Place::Result,
+                        format!(
+                            "{name} is a beginning of what came, {}",
+                            told(came.as_bytes())
+                        ),
+                        format!("{name} {}", told(seen)),
+                    ));
+                }
+            }
         }
     }
 
@@ -109,7 +243,7 @@ impl Said<'_, '_> {
         let mut fails = self.fails().peekable();
         if fails.peek().is_none() {
             let seen = format!("error {}: {}", error.kind, words::short(&error.message));
-            self.wrong(findings, seen);
+            self.wrong_or_half(result, findings, seen);
             return;
         }
         if error.kind == "other" {
@@ -141,7 +275,7 @@ impl Said<'_, '_> {
         }
     }
 
-    fn fails(&self) -> impl Iterator<Item = &super::reading::Fails> {
+    fn fails(&self) -> impl Iterator<Item = &Fails> {
         self.reading.rights.iter().filter_map(|right| match right {
             Right::Fails(fails) => Some(fails),
             _ => None,
@@ -190,7 +324,7 @@ impl Said<'_, '_> {
             .max()
             .unwrap_or(0);
         let recent = at_us.saturating_sub(last_us) < LATE_US;
-        if !(self.waits() || recent || !self.asked) {
+        if !(self.waits() || recent || self.last.is_none()) {
             self.wrong(findings, said.to_owned());
         }
     }
@@ -200,7 +334,7 @@ impl Said<'_, '_> {
         let Some(data) = result.data.as_ref().filter(|data| !data.is_empty()) else {
             return;
         };
-        if self.walk.plan.op == Op::Download && result.outcome != "ok" {
+        if result.outcome != "ok" {
             findings.add(
                 Wrong::new(
                     &["files/exact"],
@@ -239,8 +373,8 @@ impl Said<'_, '_> {
 
     /// What would have been right, in words.
     fn right(&self) -> String {
-        if !self.asked {
-            return "a request for the file first".to_owned();
+        if self.last.is_none() {
+            return "a request first".to_owned();
         }
         let rights: Vec<String> = self
             .reading
@@ -252,6 +386,12 @@ impl Said<'_, '_> {
                     format!("ok, {} stored", words::size(sent))
                 }
                 Right::File(data) => format!("ok with {}", told(data)),
+                Right::Ran(run) => format!(
+                    "exited with code {}, stdout {}, stderr {}",
+                    run.code,
+                    told(run.stdout.as_bytes()),
+                    told(run.stderr.as_bytes())
+                ),
                 Right::Fails(fails) => {
                     format!("error {} ({})", words::or(&fails.kinds), fails.why)
                 }

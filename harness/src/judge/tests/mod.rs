@@ -2,6 +2,7 @@
 //! plan's own server without sockets, says what it reported, and claims what the judge must find.
 
 mod cleanup;
+mod commands;
 mod cursors;
 mod evidence;
 mod files;

@@ -117,6 +117,12 @@ impl Trial {
         self.call(Call::GetFile, 0, "")
     }
 
+    /// A one-shot command.
+    pub(super) fn exec(self) -> Self {
+        let body = crate::judge::single::command(&self.plan);
+        self.call(Call::Exec, 0, body)
+    }
+
     fn call(mut self, call: Call, after: u64, body: impl AsRef<[u8]>) -> Self {
         let from_us = self.server.now_ms * 1000;
         match self.server.call(call, after, body) {

@@ -1,6 +1,7 @@
 //! Whole jobs against servers of a few bytes, in memory, on a paused clock.
 
 mod bugs;
+mod exec;
 mod execute;
 mod files;
 mod http;
@@ -104,7 +105,7 @@ struct Case {
 fn case(op: Op, scripts: Vec<Script>) -> Case {
     let mut fields = Map::new();
     match op {
-        Op::Execute | Op::Terminal => {
+        Op::Execute | Op::Terminal | Op::Exec | Op::ExecStream => {
             fields.insert("command".to_owned(), json!(["run", "it"]));
         }
         Op::Upload | Op::Download => {

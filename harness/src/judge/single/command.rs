@@ -112,7 +112,8 @@ pub(super) fn buffered(exchange: &Exchange, status: u16) -> Vec<Right> {
     let (Some(stdout), Some(stderr)) = (text("stdout"), text("stderr")) else {
         return vec![fails(UNREADABLE, Some(status), "its output is no text")];
     };
-    let Some(code) = result.get("exit_code").and_then(Value::as_i64) else {
+    let written = result.get("exit_code");
+    let Some(code) = written.and_then(whole) else {
         return vec![fails(UNKNOWN_EXIT, Some(status), "it has no exit code")];
     };
     let ran = Right::Ran(Run {
@@ -126,7 +127,7 @@ pub(super) fn buffered(exchange: &Exchange, status: u16) -> Vec<Right> {
         Some(_) if code == 0 => vec![failed()],
         Some(_) => vec![failed(), ran],
     };
-    if !(0..=255).contains(&code) {
+    if !written.is_some_and(is_plain) {
         rights.push(fails(UNKNOWN_EXIT, Some(status), "its exit code is none"));
     }
     if status != 200 {
@@ -281,7 +282,8 @@ fn followed(lines: &[&[u8]], answer: &Answer, seen: Seen<'_>, stepped: &mut bool
             }
             continue;
         };
-        let Some(code) = code.as_i64() else {
+        let plain = is_plain(code);
+        let Some(code) = whole(code) else {
             return vec![fails(UNKNOWN_EXIT, status, "its exit code is none")];
         };
         let ran = Right::Ran(Run { code, ..run });
@@ -290,6 +292,9 @@ fn followed(lines: &[&[u8]], answer: &Answer, seen: Seen<'_>, stepped: &mut bool
             (true, 0) => vec![failed()],
             (true, _) => vec![failed(), ran],
         };
+        if !plain {
+            rights.push(fails(UNKNOWN_EXIT, status, "its exit code is none"));
+        }
         match answer.ending {
             // With the connection the end may have been thrown away unread.
             Ending::Unclean => rights.push(unfinished(status)),
@@ -302,6 +307,19 @@ fn followed(lines: &[&[u8]], answer: &Answer, seen: Seen<'_>, stepped: &mut bool
         Ending::Open | Ending::Left => Right::Waits,
         _ => unfinished(status),
     }]
+}
+
+/// A whole number, however it is written: 7, 7.0 or 7e0.
+fn whole(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| {
+        let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
+        format!("{number:.0}").parse().ok()
+    })
+}
+
+/// An exit code as every client reads it. Others are taken as they are, or for none.
+fn is_plain(value: &Value) -> bool {
+    value.as_i64().is_some_and(|code| (0..=255).contains(&code))
 }
 
 fn unfinished(status: Option<u16>) -> Right {

@@ -1,7 +1,7 @@
 //! What an answer leaves to a right client.
 
 use super::{
-    command::{self, Run},
+    command::{self, Run, may_repeat},
     files,
 };
 use crate::judge::{
@@ -72,7 +72,20 @@ impl Reading {
                 "the answer is a refusal",
             )],
         };
-        Self { rights }
+        let mut reading = Self { rights };
+        if matches!(plan.op, Op::Exec | Op::ExecStream) && !may_repeat(answer.status) {
+            reading.may_have_run();
+        }
+        reading
+    }
+
+    /// Of a command that may have run, a failure may say so instead of what was wrong with the answer.
+    fn may_have_run(&mut self) {
+        for right in &mut self.rights {
+            if let Right::Fails(fails) = right {
+                fails.kinds.push("creation-unconfirmed");
+            }
+        }
     }
 
     /// No connection could be made, or it was cut before the request was read.

@@ -206,6 +206,16 @@ fn a_result_without_a_code_is_no_success() {
             .exec()
             .error("exit-status-missing"),
     );
+    // A whole number that is written as a fraction may be read as one, or as none.
+    let fraction = || {
+        fault(
+            "exec",
+            "data = { result = { stdout = \"one\", exit_code = 7.0 } }",
+        )
+        .exec()
+    };
+    right(&fraction().answers(ran(json!(7), "one", "")));
+    right(&fraction().error("exit-status-missing"));
     breaks_at(
         &fault("exec", "status = 409").exec().error("stream-error"),
         FRAMES,

@@ -46,7 +46,8 @@ pub(in crate::judge) fn everything(walk: &Walk<'_>) -> bool {
     Shown::of(walk).is_some_and(|shown| {
         shown.stopped_by_its_caller()
             || shown.answer.ending == Ending::Unclean
-            || shown.has_taken(|line| line == shown.lines.len())
+            // Of an answer that never began there is nothing to take.
+            || (shown.answer.status.is_some() && shown.has_taken(|line| line == shown.lines.len()))
             || shown.had_an_exit()
             || (0..shown.lines.len()).any(|line| shown.failed_at(line))
     })

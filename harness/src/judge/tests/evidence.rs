@@ -309,6 +309,21 @@ fn a_transport_that_was_whole_explains_no_line() {
 }
 
 #[test]
+fn an_answer_that_never_began_hands_over_nothing() {
+    let about = ["raw/faithful"];
+    let steps = "{ send = \"rest\" }, { end = \"chunk\" }";
+    let gone = raw(steps)
+        .about(&about)
+        .but(|exchange| {
+            exchange.answer.clear();
+            exchange.last_sent_us = None;
+            exchange.client_closed_us = Some(exchange.head_us + 1_000);
+        })
+        .error("transport");
+    is(&gone, about[0], CheckStatus::NotExercised);
+}
+
+#[test]
 fn who_leaves_first_has_not_seen_how_it_ends() {
     let about = ["raw/truncation-visible", "raw/no-hidden-retry"];
     let steps = "{ send = 1 }, { line = \"nonsense\" }, { end = \"reset\" }";

@@ -19,6 +19,9 @@ pub struct Observed {
     pub ended_us: Micros,
     /// When a `cancel` was sent, if one was.
     pub cancelled_us: Option<Micros>,
+    /// How late timers of the harness came at worst from that cancel on: so busy was the machine.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub late_us: Micros,
     /// The last words on stderr, when something went wrong. Secrets are redacted.
     pub stderr: String,
     /// Where stderr or stdout held the API key or another secret (which one), before redaction.
@@ -26,6 +29,11 @@ pub struct Observed {
     /// Why the harness stopped listening before the deadline, if it did: the client was out of hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_zero(us: &Micros) -> bool {
+    *us == 0
 }
 
 /// How a job ended.

@@ -179,6 +179,7 @@ fn observed(reply: Reply, ended_us: u64) -> Observed {
         events: Vec::new(),
         ended_us,
         cancelled_us: None,
+        late_us: 0,
         stderr: String::new(),
         leaks: Vec::new(),
         stopped: None,

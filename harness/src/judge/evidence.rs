@@ -65,6 +65,13 @@ fn parts(violation: &Violation) -> bool {
 pub(super) fn of(requirement: &str, shown: &Shown<'_>) -> Evidence {
     let ways = rules::ways(requirement);
     let siblings = rules::siblings(requirement);
+    if requirement == "time/cancel" && shown.walk.untold_connect {
+        return Evidence::Missing(format!(
+            "another connect came after the cancel, and this machine was too busy to tell which of them was first: its \
+             timers came {} late",
+            super::words::ms(shown.walk.observed.late_us)
+        ));
+    }
     // Only as a must: what breaks a `should` of the sibling's own is not this.
     let is_sibling =
         |one: &&Violation| one.level == Level::Must && siblings.contains(&one.requirement.as_str());

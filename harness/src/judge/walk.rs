@@ -44,6 +44,8 @@ pub(super) struct Walk<'a> {
     pub(super) unseen_delete: bool,
     /// Some connects met, or may have met, a closed port, so that they are not in the log.
     pub(super) unseen_connects: bool,
+    /// A connect was seen after the cancel, and the machine was too busy to tell which of them was first.
+    pub(super) untold_connect: bool,
     /// How the last connect failed, in words that are equal for equal failures.
     pub(super) last_failure: Option<String>,
     /// Failures after which this client has connected again.
@@ -76,6 +78,7 @@ impl<'a> Walk<'a> {
             deletes: Vec::new(),
             unseen_delete: false,
             unseen_connects: false,
+            untold_connect: false,
             last_failure: None,
             retried: BTreeSet::new(),
             progress: false,

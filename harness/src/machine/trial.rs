@@ -170,6 +170,7 @@ fn in_observed(observed: &mut Observed, visit: &mut Visit<'_>) -> bool {
         events,
         ended_us: _,
         cancelled_us: _,
+        late_us: _,
         stderr,
         leaks,
         stopped,

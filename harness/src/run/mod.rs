@@ -6,6 +6,7 @@
 
 mod delivery;
 mod drawn;
+mod late;
 mod memory;
 mod pace;
 mod single;

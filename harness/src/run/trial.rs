@@ -1,7 +1,10 @@
 //! One trial: a server that plays the plan, the client asked its job, everything that was seen and said collected
 //! and judged.
 
-use super::delivery::{Delivery, delivered_by};
+use super::{
+    delivery::{Delivery, delivered_by},
+    late::Lateness,
+};
 use crate::{
     case::{Case, Trial},
     client::{
@@ -216,6 +219,7 @@ async fn ask(
             Poll::Pending
         }
     }));
+    let mut late = Lateness::default();
     let mut stopped = None;
     let answer = loop {
         tokio::select! {
@@ -229,8 +233,10 @@ async fn ask(
                 break client.abandon(&job_id);
             }
             Some(said) = live.recv() => heard.take(said),
+            () = late.tick(), if cancelled_us.is_some() => {}
             () = &mut moment, if cancelled_us.is_none() => {
                 cancelled_us = Some(server.now_us());
+                late.begin();
                 // A client that has answered in the meantime needs no cancel.
                 let _ = cancel_tx.send(true);
             }
@@ -252,6 +258,7 @@ async fn ask(
         events: heard.events,
         ended_us,
         cancelled_us,
+        late_us: late.worst(),
         stderr,
         leaks,
         stopped,

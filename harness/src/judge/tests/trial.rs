@@ -29,6 +29,7 @@ pub(super) struct Trial {
     outputs: Vec<LiveOutput>,
     events: Vec<ClientEvent>,
     cancelled_us: Option<u64>,
+    late_us: u64,
     connects: u32,
 }
 
@@ -56,6 +57,7 @@ impl Trial {
             outputs: Vec::new(),
             events: Vec::new(),
             cancelled_us: None,
+            late_us: 0,
             connects: 0,
         }
     }
@@ -176,6 +178,12 @@ impl Trial {
         self
     }
 
+    /// The harness's timers came so many microseconds late from the cancel on.
+    pub(super) fn late(mut self, us: u64) -> Self {
+        self.late_us = us;
+        self
+    }
+
     /// The job is cancelled.
     pub(super) fn cancel(mut self) -> Self {
         self.cancelled_us = Some(self.server.now_ms * 1000);
@@ -243,6 +251,7 @@ impl Trial {
             stderr: String::new(),
             leaks: Vec::new(),
             stopped: None,
+            late_us: self.late_us,
         };
         let expected = oracle::expected(&self.plan, &self.promises);
         let verdict = judge(&self.plan, &self.promises, &expected, &self.log, &observed);

@@ -1,6 +1,9 @@
 //! Connects: may there be one, with which cursor, and what it brought.
 
-use super::{Walk, events::IN_FLIGHT_US};
+use super::{
+    Walk,
+    events::{BUSY_US, IN_FLIGHT_US},
+};
 use crate::{
     contract::Level,
     judge::{
@@ -11,7 +14,10 @@ use crate::{
         words,
     },
 };
-use fake_server::wirelog::{Exchange, Micros};
+use fake_server::{
+    wire::Call,
+    wirelog::{Exchange, Micros},
+};
 
 impl Walk<'_> {
     pub(super) fn connect(
@@ -42,13 +48,26 @@ impl Walk<'_> {
         self.decided.push(self.acceptor.decided);
     }
 
+    /// A delete was answered before this came: whoever made it knew of the cancel.
+    fn is_behind_a_delete(&self, exchange: &Exchange) -> bool {
+        let mut deletes = self.log.exchanges.iter();
+        deletes.any(|one| {
+            one.call == Some(Call::DeleteProcess)
+                && one
+                    .last_sent_us
+                    .is_some_and(|at| at.saturating_add(IN_FLIGHT_US) < exchange.head_us)
+        })
+    }
+
     /// No connect after a cancel or after the result.
-    fn connect_in_time(&self, exchange: &Exchange, place: Place, findings: &mut Findings<'_>) {
+    fn connect_in_time(&mut self, exchange: &Exchange, place: Place, findings: &mut Findings<'_>) {
         let cancelled = self
             .observed
             .cancelled_us
             .is_some_and(|at| exchange.head_us > at.saturating_add(IN_FLIGHT_US));
-        if cancelled {
+        if cancelled && self.observed.late_us >= BUSY_US && !self.is_behind_a_delete(exchange) {
+            self.untold_connect = true;
+        } else if cancelled {
             findings.add(Wrong::new(
                 &["time/cancel"],
                 place,

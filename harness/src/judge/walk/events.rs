@@ -9,6 +9,9 @@ use fake_server::{
 
 /// How long a request that was sent before an event may take to be seen after it.
 pub(super) const IN_FLIGHT_US: Micros = 100_000;
+/// Lateness of the machine from which on that is no bound any more: two neighbours that keep both cores busy cost some
+/// 10 ms, and a cancel goes through four queues (ours, the pipe, the client's, the socket) before its effect is seen.
+pub(super) const BUSY_US: Micros = 25_000;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

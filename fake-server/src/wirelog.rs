@@ -233,6 +233,18 @@ pub enum AnswerEnd {
     TrialOver,
 }
 
+impl AnswerEnd {
+    /// Whether it ends short of what the framing promised, without a reset: no request can follow on the connection, and
+    /// it is there until the client closes it. (Where FIN is the framing's own end, `fin` breaks nothing off.)
+    #[must_use]
+    pub const fn breaks_off(self) -> bool {
+        matches!(
+            self,
+            Self::Short | Self::Scripted(End::Fin | End::TruncatedChunk | End::BadChunk)
+        )
+    }
+}
+
 /// A request at the trap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrapRequest {

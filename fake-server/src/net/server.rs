@@ -210,7 +210,7 @@ impl Server {
     }
 
     /// Resolves when every connection is closed, or idle with all it was sent acknowledged, or when
-    /// the grace is over. Says which: true for settled.
+    /// the grace is over. One on which an answer broke off is never idle: it is the client's to close. Says which: true for settled.
     pub async fn settled(&self, grace: Duration) -> bool {
         timeout(grace, self.trial.settled()).await.is_ok()
     }

@@ -130,6 +130,16 @@ fn closed(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 )
                 .always(),
             );
+        } else if answer.ending == Ending::Unclean && stays_open(walk, exchange) {
+            findings.add(
+                Wrong::new(
+                    candidates,
+                    Place::Exchange(index),
+                    format!("the connection of the response to {call} is closed, since it broke off and can't be used again"),
+                    "it was still open at the end",
+                )
+                .always(),
+            );
         } else if answer.ending == Ending::Left
             && let Some(closed) = exchange.client_closed_us
             && closed > walk.observed.ended_us.saturating_add(LATE_CLOSE_US)
@@ -140,6 +150,20 @@ fn closed(walk: &Walk<'_>, findings: &mut Findings<'_>) {
             ));
         }
     }
+}
+
+/// Whether the answer broke off, and the client never closed its connection.
+fn stays_open(walk: &Walk<'_>, exchange: &Exchange) -> bool {
+    let broke_off = exchange
+        .answer
+        .iter()
+        .any(|sent| matches!(sent, Sent::End { how, .. } if how.breaks_off()));
+    let mut connections = walk.log.connections.iter();
+    broke_off
+        && exchange.client_closed_us.is_none()
+        && connections.any(|connection| {
+            connection.number == exchange.connection && connection.client_closed_us.is_none()
+        })
 }
 
 fn left_open(exchange: &Exchange) -> bool {

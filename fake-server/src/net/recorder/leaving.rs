@@ -165,6 +165,8 @@ impl Recorder {
         told.gone.entries().push(Entry::End { how, place, acked });
         if !is_hold(how) {
             told.last_sent_us = Some(now);
+            let connection = told.connection;
+            self.line(connection).broken |= how.breaks_off();
             self.over(exchange);
         }
     }

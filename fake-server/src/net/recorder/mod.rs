@@ -44,6 +44,8 @@ struct Line {
     exchanges: u32,
     /// Its unfinished exchange.
     current: Option<usize>,
+    /// An answer on it broke off, so that it can't be used again: it is the client's to close.
+    broken: bool,
 }
 
 /// An exchange.
@@ -132,6 +134,7 @@ impl Recorder {
             acked: 0,
             exchanges: 0,
             current: None,
+            broken: false,
         });
         number
     }
@@ -171,9 +174,15 @@ impl Recorder {
         self.line(connection).seen.closed_us.get_or_insert(now);
     }
 
-    /// Whether no exchange of the connection is under way.
+    /// Whether no exchange of the connection is under way, and the client need not close it either.
     pub(super) fn is_idle(&self, connection: u32) -> bool {
-        self.lines[connection as usize - 1].current.is_none()
+        self.lines[connection as usize - 1].current.is_none() && !self.awaits_close(connection)
+    }
+
+    /// Whether an answer on the connection broke off, and the client has not closed it yet.
+    pub(super) fn awaits_close(&self, connection: u32) -> bool {
+        let line = &self.lines[connection as usize - 1];
+        line.broken && line.seen.client_closed_us.is_none()
     }
 
     /// A request's head is there; the exchange's place in the log.

@@ -54,6 +54,11 @@ impl Trial {
         }
     }
 
+    /// Whether an answer on the connection broke off, and the client has not closed it yet.
+    pub(in super::super) fn awaits_close(&self, connection: u32) -> bool {
+        self.state().recorder.awaits_close(connection)
+    }
+
     /// The log so far.
     pub(in super::super) fn log(&self) -> WireLog {
         let now_ms = self.now_ms();
@@ -83,7 +88,8 @@ impl Trial {
         .await;
     }
 
-    /// Waits until every connection is closed, or idle with all it sent acknowledged.
+    /// Waits until every connection is closed, by the client where an answer on it broke off, or idle with all it sent
+    /// acknowledged.
     pub(in super::super) async fn settled(&self) {
         self.wait(|state| match state.is_idle() {
             true => {

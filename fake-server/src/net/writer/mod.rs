@@ -36,6 +36,9 @@ use tokio::time::Instant;
 pub(super) const ACK_BOUND: Duration = Duration::from_secs(2);
 /// How long a close waits for the peer's own, so that no reset of ours overtakes the last bytes.
 pub(super) const CLOSE_BOUND: Duration = Duration::from_secs(2);
+/// The same after an answer that broke off: whether the client closes it, sooner or later, is what is asked then. Longer
+/// than the deadline of any scenario.
+const BROKEN_BOUND: Duration = Duration::from_secs(60);
 
 /// Why the rest of an answer is not written.
 enum Stop {
@@ -175,7 +178,11 @@ pub(super) async fn hold(
 /// a reset that overtakes what was sent.
 pub(super) async fn close(trial: &Trial, connection: u32, wire: &mut Wire) {
     wire.finish().await;
-    let over = Instant::now() + CLOSE_BOUND;
+    let bound = match trial.awaits_close(connection) {
+        true => BROKEN_BOUND,
+        false => CLOSE_BOUND,
+    };
+    let over = Instant::now() + bound;
     let mut pause = Duration::from_millis(2);
     loop {
         trial.acked(connection, wire.acked());

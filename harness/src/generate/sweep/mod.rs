@@ -5,7 +5,7 @@
 //! - [`Cut`]: one of them. Its name replays it.
 //! - [`same`]: whether two plays delivered the same, from what the client said alone: a second opinion beside the
 //!   judge's.
-//! - [`place`]: which frame a byte stands in, in words and as a picture.
+//! - `place`: which frame a byte stands in, in words and as a picture.
 //!
 //! Two kinds of byte are counted. FIN, RST and silence cut the body as it stands on the wire, so also inside the size of
 //! a chunk, between CR and LF and inside the zero chunk. A missing zero chunk and a clean end cut the lines: the

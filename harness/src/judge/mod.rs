@@ -30,7 +30,7 @@ mod words;
 pub use verdict::{Check, CheckStatus, Place, Verdict, Violation};
 
 use crate::{
-    contract::{self, oracle::Expected},
+    contract::oracle::Expected,
     observed::{Observed, Reply},
     profile::Promises,
 };
@@ -82,7 +82,7 @@ pub fn judge(
     let exercised = receipts::exercised(&walk, expected);
     let checks = checks::checks(
         &walk,
-        contract::applicable(plan, promises),
+        expected.applicable.clone(),
         &exercised,
         expected,
         &findings.violations,

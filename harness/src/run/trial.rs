@@ -74,15 +74,20 @@ pub(super) async fn trial(
 ) -> Ran {
     let began = Instant::now();
     let promises = client.promises();
-    if let Err(reason) = contract::applicable(&plan, promises) {
-        let case = Case::unplayed(plan, CheckStatus::NotApplicable, &reason);
-        return Ran {
-            case,
-            took: Duration::ZERO,
-            kept: None,
-        };
-    }
-    let expected = contract::oracle::expected(&plan, promises);
+    let expected = contract::claimed(&plan, promises)
+        .map(|()| contract::oracle::expected(&plan, promises))
+        .and_then(|expected| expected.applicable.clone().map(|()| expected));
+    let expected = match expected {
+        Ok(expected) => expected,
+        Err(reason) => {
+            let case = Case::unplayed(plan, CheckStatus::NotApplicable, &reason);
+            return Ran {
+                case,
+                took: Duration::ZERO,
+                kept: None,
+            };
+        }
+    };
     let within = Duration::from_millis(expected.deadline_ms.min(LONGEST_MS));
     let deadline = began + within.mul_f64(multiplier);
     let server = match start(number, &plan, transport) {

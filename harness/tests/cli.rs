@@ -330,3 +330,28 @@ fn a_sweep_that_would_never_end_is_refused() {
     assert_eq!(code, 2);
     assert!(err.contains("--at edges"), "{err}");
 }
+
+#[test]
+fn setup_takes_the_manifest_bare_or_as_the_other_verbs_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = written(
+        folder.path(),
+        "client.toml",
+        "name='x'\nmode='adapter'\ncommand=['x']\nsetup=[['sh','-c','echo done >> done']]\n",
+    );
+    for words in [
+        &["setup", manifest.as_str()][..],
+        &["setup", "--client", manifest.as_str()],
+    ] {
+        let (code, _, err) = ran(words);
+        assert_eq!(code, 0, "{err}");
+    }
+    let done = std::fs::read_to_string(folder.path().join("done")).unwrap();
+    assert_eq!(done, "done\ndone\n");
+    for words in [
+        &["setup"][..],
+        &["setup", manifest.as_str(), "--client", manifest.as_str()],
+    ] {
+        assert_eq!(ran(words).0, 2);
+    }
+}

@@ -5,7 +5,10 @@ use crate::generate::{
     sweep::{By, Cut, Shape},
 };
 use clap::{Args, Parser, Subcommand};
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Judges a CreateOS client: what it said and what it did on the wire.
 #[derive(Debug, Parser)]
@@ -386,10 +389,23 @@ pub(super) struct SmokeArgs {
 }
 
 #[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
 pub(super) struct SetupArgs {
     /// Manifest of the client
     #[arg(value_name = "MANIFEST")]
-    pub(super) client: PathBuf,
+    manifest: Option<PathBuf>,
+
+    /// The same, as the other verbs take it
+    #[arg(long, value_name = "MANIFEST")]
+    client: Option<PathBuf>,
+}
+
+impl SetupArgs {
+    /// The manifest, however it was given.
+    pub(super) fn client(&self) -> &Path {
+        let given = self.manifest.as_deref().or(self.client.as_deref());
+        given.unwrap_or(Path::new(""))
+    }
 }
 
 fn profile(text: &str) -> Result<Profile, String> {

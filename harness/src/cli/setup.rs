@@ -6,7 +6,7 @@ use super::{
 use crate::{client::setup, exit::Exit};
 
 pub(super) fn setup(args: &SetupArgs) -> Result<Exit, Failure> {
-    let manifest = read_manifest(&args.client)?;
+    let manifest = read_manifest(args.client())?;
     if manifest.setup.is_empty() {
         complain(&format!("{} needs no set-up", manifest.name));
     }

@@ -404,7 +404,7 @@ impl SetupArgs {
     /// The manifest, however it was given.
     pub(super) fn client(&self) -> &Path {
         let given = self.manifest.as_deref().or(self.client.as_deref());
-        given.unwrap_or(Path::new(""))
+        given.unwrap_or_else(|| Path::new(""))
     }
 }
 

@@ -114,31 +114,37 @@ impl Explorer<'_> {
             .job
             .stdin
             .as_ref()
-            .filter(|stdin| !stdin.is_empty());
-        let step = match stdin {
-            Some(stdin) if self.plan.op == Op::Execute => {
-                let body = serde_json::json!({ "data_base64": stdin.to_base64() });
-                match server.call(Call::Input, 0, body.to_string()) {
-                    Came::Exchange(exchange) => {
-                        let answer = self.answer(&exchange, &server);
-                        if answer.status.is_none_or(|status| status / 100 != 2) {
-                            let failed = self.fail(server, state, "error:other");
-                            return seen(&exchange, &answer, 0, 0).then(failed);
-                        }
-                        seen(&exchange, &answer, 0, 0)
-                    }
-                    came @ Came::Unseen(_) => {
-                        let failed = self.fail(server, state, "error:transport");
-                        return met(came_fault(&came), 1, Call::Input).then(failed);
-                    }
-                }
-            }
-            _ => Ways::default(),
+            .filter(|stdin| !stdin.is_empty() && self.plan.op == Op::Execute);
+        let Some(stdin) = stdin else {
+            return self.after_input(server, state);
         };
+        let body = serde_json::json!({ "data_base64": stdin.to_base64() });
+        match server.call(Call::Input, 0, body.to_string()) {
+            Came::Exchange(exchange) => {
+                let answer = self.answer(&exchange, &server);
+                let ways = match answer.status {
+                    Some(200..=299) => self.after_input(server, state),
+                    // A process that is over, or reads no more, takes nothing: what it wrote may still be wanted.
+                    Some(409) => either(vec![
+                        self.after_input(server.clone(), state),
+                        self.fail(server, state, "error:other"),
+                    ]),
+                    _ => self.fail(server, state, "error:other"),
+                };
+                seen(&exchange, &answer, 0, 0).then(ways)
+            }
+            came @ Came::Unseen(_) => {
+                let failed = self.fail(server, state, "error:transport");
+                met(came_fault(&came), 1, Call::Input).then(failed)
+            }
+        }
+    }
+
+    fn after_input(&mut self, server: Simulation, state: State) -> Ways {
         if self.plan.op == Op::Execute {
-            step.then(self.stdin_close(server, state))
+            self.stdin_close(server, state)
         } else {
-            step.then(self.connect(server, state, 1))
+            self.connect(server, state, 1)
         }
     }
 

@@ -123,6 +123,25 @@ fn the_oracle_knows_what_is_reached() {
     );
 }
 
+/// Found by generated cases: the process was over before its input came, and a client that goes on reads what it wrote.
+#[test]
+fn input_that_nobody_reads_is_no_failure_or_one() {
+    let text = |status: u16| {
+        format!(
+            "title = \"t\"\nop = \"execute\"\n[job]\ncommand = [\"x\"]\nstdin = \"hello\"\n[process]\n\
+             output = [{{ stdout = \"one\\n\" }}]\nexit = {{ code = 0 }}\n\
+             [[fault]]\non = \"input\"\nattempt = \"every\"\nstatus = {status}\n"
+        )
+    };
+    let outcomes = |status| {
+        let text = text(status);
+        let trial = Trial::of(&text);
+        oracle::expected(&trial.plan, &trial.promises).outcomes
+    };
+    assert_eq!(outcomes(409), ["error:other", "exited"]);
+    assert_eq!(outcomes(500), ["error:other"]);
+}
+
 #[test]
 fn what_no_right_client_meets_is_unreachable() {
     let text = format!("{DROPPED}\n[[fault]]\non = \"connect\"\nattempt = 3\nstatus = 503\n");

@@ -115,7 +115,7 @@ impl fmt::Debug for MemoryNet {
     }
 }
 
-/// Accepts connections; dropping it refuses later ones and resets those not yet accepted.
+/// Accepts connections; dropping it refuses later ones and resets those not yet accepted, which counts as refused.
 #[derive(Debug)]
 pub struct MemoryListener {
     net: MemoryNet,
@@ -153,8 +153,16 @@ impl Drop for MemoryListener {
             net.listeners.remove(&self.authority);
         }
         drop(net);
+        let mut reset = 0;
         while let Ok(pipe) = self.backlog.try_recv() {
             pipe.reset();
+            reset += 1;
+        }
+        if reset > 0 {
+            let mut net = lock(&self.net.0);
+            *net.refused.entry(self.authority.clone()).or_default() += reset;
+            drop(net);
+            self.net.1.notify_waiters();
         }
     }
 }
@@ -435,9 +443,10 @@ mod tests {
         drop(listener);
         let error = waiting.read(&mut [0; 8]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        assert_eq!(net.refused(&authority), 1);
         let error = net.connect(&authority).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
-        assert_eq!(net.refused(&authority), 1);
+        assert_eq!(net.refused(&authority), 2);
         let mut listener = net.listen_on(&authority);
         let _client = net.connect(&authority).unwrap();
         std::future::poll_fn(|cx| listener.poll_accept(cx)).await;

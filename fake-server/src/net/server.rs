@@ -143,9 +143,10 @@ impl Server {
         let first = match trial.first_refusal() {
             None => None,
             Some(due) => {
+                let before = door.refused();
                 door.shut()?;
                 // Noted here: a client may have met it before the task below runs.
-                Some((due, Refusing::begin(&trial, &door, due.fault)))
+                Some((due, Refusing::begin(&trial, before, due.fault)))
             }
         };
         let (stop, stopped) = oneshot::channel();
@@ -313,9 +314,8 @@ struct Refusing {
 }
 
 impl Refusing {
-    /// Notes it. The door is shut.
-    fn begin(trial: &Trial, door: &Door, fault: usize) -> Self {
-        let before = door.refused();
+    /// Notes it. The door is shut; `before` that so many had been refused. (Who was not accepted yet is as it shuts.)
+    fn begin(trial: &Trial, before: u32, fault: usize) -> Self {
         let (place, at_us) = trial.record(|recorder, now| (recorder.refusing(fault, now), now));
         trial.tell(WireEvent::Refusing { at_us, fault });
         Self { place, before }
@@ -334,11 +334,12 @@ async fn refuse(
     let mut next = Some(due);
     let (mut begun, mut closed) = (begun, closed);
     while let Some(due) = next {
+        let before = door.refused();
         // It fails only on a socket that is no socket.
         let _ = door.shut();
         let Refusing { place, before } = begun
             .take()
-            .unwrap_or_else(|| Refusing::begin(trial, door, due.fault));
+            .unwrap_or_else(|| Refusing::begin(trial, before, due.fault));
         if let Some(closed) = closed.take() {
             // Who asked may have gone with its connection.
             let _ = closed.send(());

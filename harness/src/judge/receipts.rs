@@ -2,6 +2,7 @@
 
 use super::{
     answer::{Answer, Line},
+    raw,
     result::nothing_ends_it,
     walk::Walk,
 };
@@ -12,7 +13,7 @@ use crate::{
 use fake_server::{
     script::{
         describe,
-        model::{Break, ConnectionUse, FrameRef},
+        model::{Break, ConnectionUse, Fault, FrameRef},
     },
     wire::{Call, Op},
     wirelog::{AnswerEnd, Exchange, Sent},
@@ -85,17 +86,29 @@ fn missing_call(walk: &Walk<'_>, expected: &Expected) -> Option<String> {
 }
 
 fn not_met_at_all(walk: &Walk<'_>, expected: &Expected) -> Exercised {
-    let reused = expected.faults.iter().all(|reach| {
-        reach.reach != Reach::Sometimes
-            || walk.plan.faults.iter().any(|fault| {
-                fault.number == reach.number && fault.on_connection == Some(ConnectionUse::Reused)
-            })
-    });
-    if reused {
-        Exercised::RuledOut("the client does not use a connection twice".to_owned())
-    } else {
-        Exercised::No("no fault of the scenario reached the client".to_owned())
+    let only = |is_it: &dyn Fn(&Fault) -> bool| {
+        expected.faults.iter().all(|reach| {
+            reach.reach != Reach::Sometimes
+                || walk
+                    .plan
+                    .faults
+                    .iter()
+                    .any(|fault| fault.number == reach.number && is_it(fault))
+        })
+    };
+    if only(&|fault| fault.on_connection == Some(ConnectionUse::Reused)) {
+        return Exercised::RuledOut("the client does not use a connection twice".to_owned());
     }
+    let deleted = walk.unseen_delete || !walk.deletes.is_empty();
+    if outcome(walk) == Some("exited")
+        && !deleted
+        && only(&|fault| fault.on == Some(Call::DeleteProcess))
+    {
+        return Exercised::RuledOut(
+            "the client did not fail: nothing was to be deleted".to_owned(),
+        );
+    }
+    Exercised::No("no fault of the scenario reached the client".to_owned())
 }
 
 fn was_met(walk: &Walk<'_>, number: usize) -> bool {
@@ -148,9 +161,7 @@ fn missing(walk: &Walk<'_>, fault: &FaultReach) -> Option<String> {
             || format!("fault {number}"),
             |known| format!("fault {number} ({})", describe::selector(known)),
         );
-    let of_delete = |known: &fake_server::script::model::Fault| {
-        known.number == number && known.on == Some(Call::DeleteProcess)
-    };
+    let of_delete = |known: &Fault| known.number == number && known.on == Some(Call::DeleteProcess);
     // The delete met what was meant for a connect.
     if walk.unseen_delete && walk.plan.faults.iter().any(of_delete) {
         return None;
@@ -188,11 +199,14 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         .connects
         .iter()
         .position(|connect| *connect == index)
-        .and_then(|at| walk.decided[at]);
-    // After the line that decides, or a raw stream's exit, nothing depends on where the rest breaks off: a client may
-    // have left by then.
+        .and_then(|at| walk.decided[at].by(outcome(walk)));
+    let is_raw = walk.plan.op == Op::Connect;
+    let raw_done = is_raw && raw::shown::is_done(walk);
+    // After the line that decides, or a raw stream's exit or error, nothing depends on where the rest breaks off: a
+    // client may have left by then.
     if decided.is_none()
-        && !(walk.plan.op == Op::Connect && said_exit(walk, exchange))
+        && !raw_done
+        && !(is_raw && said_exit(walk, exchange))
         && let Some(wanted) = break_of(walk, exchange)
         && exchange.broke_off != Some(wanted)
     {
@@ -217,10 +231,6 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
             false
         ))
     );
-    if let Some(lines) = decided {
-        return (answer.acked < lines && !raced)
-            .then(|| "the lines that decide were not acknowledged".to_owned());
-    }
     let told_status = match &walk.observed.reply {
         Reply::Result(result) => result
             .error
@@ -228,6 +238,17 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
             .is_some_and(|error| error.http_status.is_some() && error.http_status == answer.status),
         _ => false,
     };
+    // Refused for its status, a stream need not be read.
+    if told_status && answer.status != Some(200) {
+        return None;
+    }
+    if let Some(lines) = decided {
+        return (answer.acked < lines && !raced)
+            .then(|| "the lines that decide were not acknowledged".to_owned());
+    }
+    if raw_done {
+        return None;
+    }
     match end {
         _ if told_status => None,
         Some((AnswerEnd::Cut(_) | AnswerEnd::Held, _)) => None,
@@ -240,6 +261,13 @@ fn without_receipt(walk: &Walk<'_>, index: usize, exchange: &Exchange) -> Option
         None if exchange.answer.is_empty() => None,
         None => (!everything_acked(exchange) && exchange.client_closed_us.is_none())
             .then(|| "what it sent was not acknowledged".to_owned()),
+    }
+}
+
+fn outcome<'a>(walk: &Walk<'a>) -> Option<&'a str> {
+    match &walk.observed.reply {
+        Reply::Result(result) => Some(&result.outcome),
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ mod events;
 mod unseen;
 
 use super::{
-    acceptor::{Acceptor, Proof, State},
+    acceptor::{Acceptor, Decided, Proof, State},
     findings::Findings,
     single::call_of,
 };
@@ -31,7 +31,7 @@ pub(super) struct Walk<'a> {
     /// Indices of the connects so far.
     pub(super) connects: Vec<usize>,
     /// For each connect after how many lines it was decided.
-    pub(super) decided: Vec<Option<usize>>,
+    pub(super) decided: Vec<Decided>,
     /// Indices of the calls of an op that is one call.
     pub(super) singles: Vec<usize>,
     /// Creates so far.
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
             }
             if exchange.call == Some(Call::Connect) {
                 self.connects.push(index);
-                self.decided.push(None);
+                self.decided.push(Decided::default());
             }
         }
     }
@@ -121,6 +121,7 @@ impl<'a> Walk<'a> {
         match exchange.call {
             Some(Call::Connect) => self.connect(index, exchange, findings),
             Some(Call::CreateProcess) => self.create(index, exchange, findings),
+            Some(Call::Input) => self.input(exchange),
             Some(Call::StdinClose) => self.stdin_close(index, exchange, findings),
             Some(Call::DeleteProcess) => self.delete(index, exchange, findings),
             Some(Call::Wait) => self.wait(exchange),

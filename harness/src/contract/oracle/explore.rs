@@ -119,25 +119,23 @@ impl Explorer<'_> {
             return self.after_input(server, state);
         };
         let body = serde_json::json!({ "data_base64": stdin.to_base64() });
-        match server.call(Call::Input, 0, body.to_string()) {
+        let came = server.call(Call::Input, 0, body.to_string());
+        let (step, states) = match &came {
+            Came::Unseen(fault) => (
+                met(Some(*fault), 1, Call::Input),
+                self.acceptor.input(None, &[state]),
+            ),
             Came::Exchange(exchange) => {
-                let answer = self.answer(&exchange, &server);
-                let ways = match answer.status {
-                    Some(200..=299) => self.after_input(server, state),
-                    // A process that is over, or reads no more, takes nothing: what it wrote may still be wanted.
-                    Some(409) => either(vec![
-                        self.after_input(server.clone(), state),
-                        self.fail(server, state, "error:other"),
-                    ]),
-                    _ => self.fail(server, state, "error:other"),
-                };
-                seen(&exchange, &answer, 0, 0).then(ways)
+                let answer = self.answer(exchange, &server);
+                let states = self.acceptor.input(Some((exchange, &answer)), &[state]);
+                (seen(exchange, &answer, 0, 0), states)
             }
-            came @ Came::Unseen(_) => {
-                let failed = self.fail(server, state, "error:transport");
-                met(came_fault(&came), 1, Call::Input).then(failed)
-            }
-        }
+        };
+        let ways = states.into_iter().map(|state| match state.phase {
+            Phase::Failed(_) => self.fail(server.clone(), state, "error:http-error"),
+            _ => self.after_input(server.clone(), state),
+        });
+        step.then(either(ways.collect()))
     }
 
     fn after_input(&mut self, server: Simulation, state: State) -> Ways {

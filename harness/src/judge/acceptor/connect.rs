@@ -1,12 +1,12 @@
 //! What the answer to a connect means: a status that decides, or a stream.
 
-use super::{Acceptor, Fail, Failure, Phase, State, each_once};
+use super::{Acceptor, Decided, Fail, Failure, Phase, State, each_once};
 use crate::judge::answer::{Answer, Ending};
 
 impl Acceptor<'_> {
     /// The states after the answer to a connect that these states made (`connecting` already applied).
     pub(crate) fn connected(&mut self, answer: &Answer, entering: &[State]) -> Vec<State> {
-        self.decided = None;
+        self.decided = Decided::default();
         if answer.header("retry-after").is_some() {
             self.touch("stream/retry-after");
         }

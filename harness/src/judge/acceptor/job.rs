@@ -106,6 +106,26 @@ impl Acceptor<'_> {
         self.failed(state, Fail::new(&["creation-unconfirmed"], requirement))
     }
 
+    /// The states after input was written; `None` where no answer came. The contract says nothing of a write that fails:
+    /// a client may go on, for the process may be over and what it wrote be wanted, or give up and clean up.
+    pub(crate) fn input(
+        &mut self,
+        exchange: Option<(&Exchange, &Answer)>,
+        states: &[State],
+    ) -> Vec<State> {
+        let sound = exchange.is_some_and(|(exchange, answer)| is_sound(exchange, answer));
+        let mut after = states.to_vec();
+        for state in states {
+            if !sound && state.phase == Phase::Idle && state.made == Made::Yes {
+                let kinds = &["http-error", "transport", "invalid-response", "other"];
+                let mut fail = Fail::new(kinds, "stdin/closed-already");
+                fail.status = exchange.and_then(|(_, answer)| answer.status);
+                after.push(self.failed(*state, fail));
+            }
+        }
+        each_once(after)
+    }
+
     /// The states after a try to close stdin; `None` where no answer came.
     pub(crate) fn stdin_closed(
         &mut self,
@@ -117,12 +137,7 @@ impl Acceptor<'_> {
             None => (false, true, None),
             Some((exchange, answer)) => match answer.status {
                 Some(409) => (true, answer.ending == Ending::Unclean, Some(409)),
-                Some(status @ 200..=299) => {
-                    let sound = answer.ending == Ending::Clean
-                        && !answer.coded()
-                        && success(&body(exchange)).is_some();
-                    (true, !sound, Some(status))
-                }
+                Some(status @ 200..=299) => (true, !is_sound(exchange, answer), Some(status)),
                 status => (false, true, status),
             },
         };
@@ -179,6 +194,16 @@ impl Acceptor<'_> {
             .collect();
         states.extend(recovered);
     }
+}
+
+/// Whether an answer is a whole success envelope.
+fn is_sound(exchange: &Exchange, answer: &Answer) -> bool {
+    answer
+        .status
+        .is_some_and(|status| (200..300).contains(&status))
+        && answer.ending == Ending::Clean
+        && !answer.coded()
+        && success(&body(exchange)).is_some()
 }
 
 /// Whether a delete's answer proves that the process tree is gone.

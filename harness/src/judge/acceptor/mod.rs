@@ -21,6 +21,25 @@ use fake_server::{
     wire::{Op, ProcessKind, call::Capability},
 };
 
+/// After how many lines of a stream right clients are done with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decided {
+    /// Every one of them has ended or failed; none if some go on.
+    pub(crate) all: Option<usize>,
+    /// Some may have failed: where the contract lets a line be taken or refused, long before all have ended.
+    pub(crate) some_failed: Option<usize>,
+}
+
+impl Decided {
+    /// After how many lines a client that reports such an outcome was done at the earliest.
+    pub(crate) fn by(self, outcome: Option<&str>) -> Option<usize> {
+        match outcome {
+            Some("error") => self.some_failed.or(self.all),
+            _ => self.all,
+        }
+    }
+}
+
 /// The rules for one client and one plan, what the states share, and what was put to the test.
 pub(crate) struct Acceptor<'a> {
     /// The plan.
@@ -31,8 +50,8 @@ pub(crate) struct Acceptor<'a> {
     pub(crate) arena: Arena<'a>,
     /// Requirements that what was sent puts to the test, in order of appearance.
     pub(crate) touched: Vec<&'static str>,
-    /// After how many lines of the last stream every right client had ended or failed; none if it went on.
-    pub(crate) decided: Option<usize>,
+    /// After how many lines of the last stream right clients had ended or failed.
+    pub(crate) decided: Decided,
     reader: Reader,
 }
 
@@ -48,7 +67,7 @@ impl<'a> Acceptor<'a> {
             promises,
             arena: Arena::new(&plan.truth),
             touched: Vec::new(),
-            decided: None,
+            decided: Decided::default(),
             reader: Reader {
                 streams,
                 tolerates_unknown: promises.can(Capability::ToleratesUnknownEvents),

@@ -41,7 +41,13 @@ impl Acceptor<'_> {
             let step = self.meaning(line, index == 0);
             current = self.step(&current, &step);
             if current.iter().all(|state| state.phase != Phase::Idle) {
-                self.decided = Some(index + 1);
+                self.decided.all = Some(index + 1);
+            }
+            if current
+                .iter()
+                .any(|state| matches!(state.phase, Phase::Failed(_)))
+            {
+                self.decided.some_failed.get_or_insert(index + 1);
             }
         }
         if current

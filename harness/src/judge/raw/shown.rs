@@ -10,7 +10,7 @@ use super::{
     Answer, Ending, JobResult, Walk,
     events::{At, lines, positions},
     is_interrupted,
-    spec::{RawLine, Way},
+    spec::{RawLine, Spec, Way},
 };
 use crate::observed::Reply;
 use fake_server::wirelog::{AnswerEnd, Exchange, Sent};
@@ -70,6 +70,15 @@ pub(in crate::judge) fn its_end(walk: &Walk<'_>) -> bool {
     })
 }
 
+/// Whether the client handed over an exit of the last stream, or rightly ended with an error at one of its lines, its
+/// event handed over or not: it need not have seen what followed.
+pub(in crate::judge) fn is_done(walk: &Walk<'_>) -> bool {
+    Shown::of(walk).is_some_and(|shown| {
+        shown.had_an_exit()
+            || (0..shown.lines.len()).any(|line| shown.failed_at(line) || shown.failed_with(line))
+    })
+}
+
 fn last<'a>(walk: &Walk<'a>) -> Option<&'a Exchange> {
     walk.connects
         .last()
@@ -125,9 +134,19 @@ impl<'a> Shown<'a> {
 
     /// The client raised an error at this line.
     fn failed_at(&self, number: usize) -> bool {
+        self.may_fail_at(number) && self.has_taken(|line| line == number)
+    }
+
+    /// The client handed this line over, and then raised the error that it is.
+    fn failed_with(&self, number: usize) -> bool {
+        self.may_fail_at(number)
+            && self.lines[number].ways.contains(&Way::Event(Spec::Error))
+            && self.has_taken(|line| line == number + 1)
+    }
+
+    fn may_fail_at(&self, number: usize) -> bool {
         self.result.outcome == "error"
             && self.lines[number].ways.contains(&Way::Fail)
-            && self.has_taken(|line| line == number)
             && self.has_arrived(number)
             && !self.blames_the_transport()
     }

@@ -2,7 +2,7 @@
 
 use super::{
     DROPPED, Trial,
-    trial::{breaks_at, broken, right, status},
+    trial::{breaks, breaks_at, broken, right, status},
 };
 use crate::{
     contract::{
@@ -12,7 +12,7 @@ use crate::{
     judge::CheckStatus,
     profile::BudgetRenewal,
 };
-use fake_server::wire::{Op, call::Capability};
+use fake_server::wire::{Call, Op, call::Capability};
 
 #[test]
 fn an_op_or_capability_that_is_not_claimed_is_not_judged() {
@@ -125,21 +125,27 @@ fn the_oracle_knows_what_is_reached() {
 
 /// Found by generated cases: the process was over before its input came, and a client that goes on reads what it wrote.
 #[test]
-fn input_that_nobody_reads_is_no_failure_or_one() {
-    let text = |status: u16| {
-        format!(
+fn input_that_is_not_taken_is_a_failure_or_none() {
+    for status in [409, 500] {
+        let text = format!(
             "title = \"t\"\nop = \"execute\"\n[job]\ncommand = [\"x\"]\nstdin = \"hello\"\n[process]\n\
              output = [{{ stdout = \"one\\n\" }}]\nexit = {{ code = 0 }}\n\
              [[fault]]\non = \"input\"\nattempt = \"every\"\nstatus = {status}\n"
-        )
-    };
-    let outcomes = |status| {
-        let text = text(status);
-        let trial = Trial::of(&text);
-        oracle::expected(&trial.plan, &trial.promises).outcomes
-    };
-    assert_eq!(outcomes(409), ["error:other", "exited"]);
-    assert_eq!(outcomes(500), ["error:other"]);
+        );
+        let written = || {
+            let body = serde_json::json!({ "data_base64": "aGVsbG8=" });
+            Trial::of(&text)
+                .create()
+                .call(Call::Input, 0, body.to_string())
+        };
+        let expected = oracle::expected(&written().plan, &written().promises);
+        assert_eq!(expected.outcomes, ["error:http-error", "exited"]);
+        right(&written().close_stdin().connect(0).exited(0, "one\n"));
+        for kind in ["http-error", "other"] {
+            right(&written().delete().error(kind));
+        }
+        breaks(&written().error("http-error"), "cleanup/on-every-failure");
+    }
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl Trial {
         self.call(Call::Exec, 0, body)
     }
 
-    fn call(mut self, call: Call, after: u64, body: impl AsRef<[u8]>) -> Self {
+    pub(super) fn call(mut self, call: Call, after: u64, body: impl AsRef<[u8]>) -> Self {
         let from_us = self.server.now_ms * 1000;
         match self.server.call(call, after, body) {
             Came::Exchange(exchange) => {

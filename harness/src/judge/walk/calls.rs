@@ -64,6 +64,11 @@ impl Walk<'_> {
         self.creates.push(index);
     }
 
+    pub(super) fn input(&mut self, exchange: &Exchange) {
+        let answer = Answer::of(exchange, &self.plan.truth, self.observed.ended_us);
+        self.states = self.acceptor.input(Some((exchange, &answer)), &self.states);
+    }
+
     pub(super) fn stdin_close(
         &mut self,
         index: usize,

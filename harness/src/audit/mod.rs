@@ -4,10 +4,16 @@
 //! With [`Options::sockets`] each client that was killed in memory meets its quickest killers once more over real sockets,
 //! and has to be killed by the same requirement there.
 //!
+//! [`generated`] lets them play generated cases instead, no scenario at all.
+//!
 //! Without [`Options::full`] a bug plays the scenarios of its requirement, and the others only if it survives those.
 
 #[cfg(feature = "run")]
+pub mod generated;
+#[cfg(feature = "run")]
 mod play;
+#[cfg(feature = "run")]
+mod reach;
 #[cfg(feature = "run")]
 mod sockets;
 

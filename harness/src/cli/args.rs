@@ -256,11 +256,16 @@ Examples:
   createos-conformance audit 'stream/*'               those of one area
   createos-conformance audit end-is-success --full    one, in every case
   createos-conformance audit --sockets                what is killed in memory, over real sockets too
+  createos-conformance audit --generated              by generated cases only, and after how many
 
 Clients play in memory. With --sockets each one that was killed there plays the two scenarios that
 killed it in the shortest time over sockets as well, and the same requirement has to fail.
 
-Exits 1 if a wrong client survives, or if a must has no wrong client that fails it.")]
+With --generated no scenario is played: each wrong client meets generated cases (those that `fuzz`
+draws) until it fails one. What they can't show is listed with the reason.
+
+Exits 1 if a wrong client survives, or if a must has no wrong client that fails it; with --generated if
+fewer than 95 % of those within reach are caught, or one is caught that is said to be out of reach.")]
 pub(super) struct AuditArgs {
     /// Bugs, requirements or patterns over both; none means everything
     #[arg(value_name = "PATTERN")]
@@ -271,6 +276,18 @@ pub(super) struct AuditArgs {
     /// Play two killers of each wrong client over real sockets too
     #[arg(long)]
     pub(super) sockets: bool,
+    /// Play generated cases instead of scenarios
+    #[arg(long, conflicts_with_all = ["full", "sockets", "scenarios"])]
+    pub(super) generated: bool,
+    /// With --generated: how many each wrong client is given at most
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "N",
+        default_value_t = 20_000,
+        requires = "generated"
+    )]
+    pub(super) cases: u64,
     /// Threads; without it: one a core
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,

@@ -7,6 +7,8 @@ pub mod again;
 #[cfg(feature = "run")]
 pub mod audit;
 pub mod console;
+#[cfg(feature = "run")]
+pub mod generated;
 pub mod json;
 pub mod redact;
 pub mod stability;

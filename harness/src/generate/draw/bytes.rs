@@ -124,7 +124,7 @@ fn cut_text(dice: &mut Dice<'_>, stream: StreamName) -> Vec<(StreamName, Vec<u8>
 /// Around the sizes at which buffers end: a kilobyte, a pipe's 4 KiB, a writer's 64 KiB.
 fn large_one(dice: &mut Dice<'_>, profile: Profile) -> Vec<u8> {
     let around = match profile {
-        Profile::Quick => dice.one_of(&[1000, 4096, 16_384]),
+        Profile::Quick => dice.weighted(&[(20, 1000), (20, 4096), (20, 16_384), (3, 65_536)]),
         Profile::Deep => dice.one_of(&[1000, 4096, 16_384, 49_152, 65_536]),
     };
     let length = dice.length(around - 3, around + 3);

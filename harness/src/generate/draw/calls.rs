@@ -92,7 +92,14 @@ fn stdin_close(dice: &mut Dice<'_>) -> Behaviour {
 }
 
 fn delete(dice: &mut Dice<'_>) -> Behaviour {
-    match dice.below(12) {
+    if dice.percent(2) {
+        // No answer within the time that a clean-up may take. Rare: a spawned client waits for it.
+        return Behaviour {
+            hold_ms: Some(60_000),
+            ..Behaviour::default()
+        };
+    }
+    match dice.below(13) {
         0 | 1 => status(404),
         2 => status(dice.one_of(&[500, 502, 503, 429, 409, 400])),
         3 => Behaviour {
@@ -104,6 +111,13 @@ fn delete(dice: &mut Dice<'_>) -> Behaviour {
         7 => data(&[], &["tree_exited"]),
         8 => data(&[("tree_exited", json!("true"))], &[]),
         9 => Behaviour {
+            content: Content::Json(json!({
+                "status": "error",
+                "message": "upstream said: 404 page not found, tree_exited",
+            })),
+            ..status(dice.one_of(&[500, 502, 429, 400]))
+        },
+        10 => Behaviour {
             status: Some(200),
             content: Content::Text(
                 dice.one_of(&[

@@ -7,10 +7,11 @@ use fake_server::{
 };
 use serde_json::json;
 
-/// Values of Retry-After that lengthen nothing.
+/// Values of Retry-After that lengthen nothing; one is beyond every deadline.
 const RETRY_AFTER: &[&str] = &[
     "0",
     "-1",
+    "9999999999",
     "0.0",
     "Wed, 21 Oct 2015 07:28:00 GMT",
     "soon",

@@ -1,8 +1,18 @@
 //! Bytes that serialise as base64, so that a saved plan or log is readable JSON and loses nothing.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use base64::{
+    Engine as _, alphabet,
+    engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD},
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
+
+/// Reads what [`STANDARD`] writes. Bits of the last letter that belong to nothing are let pass: an adapter may hand on a
+/// payload as it stood in a frame, where they are allowed, and what bytes it means is in no doubt.
+const READS: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 
 /// Any bytes. In JSON a standard, padded base64 string.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +66,33 @@ impl Serialize for Blob {
 impl<'de> Deserialize<'de> for Blob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        STANDARD.decode(text).map(Self).map_err(D::Error::custom)
+        READS.decode(text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_and_read_again() {
+        for (text, bytes) in [
+            ("\"\"", &b""[..]),
+            ("\"Zg==\"", b"f"),
+            ("\"+/+/\"", b"\xfb\xff\xbf"),
+        ] {
+            let blob: Blob = serde_json::from_str(text).unwrap();
+            assert_eq!(blob, Blob::from(bytes));
+            assert_eq!(serde_json::to_string(&blob).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn bits_that_belong_to_nothing_are_let_pass_and_nothing_else_is() {
+        let read = |text: &str| serde_json::from_str::<Blob>(&format!("\"{text}\""));
+        assert_eq!(read("Zh==").unwrap(), Blob::from("f"));
+        for wrong in ["Zg", "Zg=", "Z===", "Zm9v=", "-_-_", "Zm 9v"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -394,19 +394,26 @@ fn lines(bytes: &[u8], notes: Vec<Note>) -> Vec<(&[u8], Vec<Note>)> {
     }
 }
 
+/// Frames of a run share a note up to so many bytes. A client may read the first of them and leave at what it says:
+/// where a large one follows, that the first arrived has to be known by itself.
+const RUN_BYTES: u64 = 4 << 10;
+
 /// What has left of these notes by a place, runs of frames as one note. They are joined only here: a client that
 /// leaves in the middle of a run had the frames before.
 pub(super) fn left(notes: impl IntoIterator<Item = (u64, Note)>, written: u64) -> Vec<(u64, Note)> {
     let mut left: Vec<(u64, Note)> = Vec::new();
+    let mut run_from = 0;
     for (end, note) in notes.into_iter().take_while(|(end, _)| *end <= written) {
         if let (Note::Frames { from, to }, Some((last_end, Note::Frames { to: last, .. }))) =
             (&note, left.last_mut())
             && *last + 1 == *from
+            && end.saturating_sub(run_from) <= RUN_BYTES
         {
             *last = *to;
             *last_end = end;
             continue;
         }
+        run_from = end;
         left.push((end, note));
     }
     left
@@ -456,6 +463,19 @@ mod tests {
         // A client that left inside of the second frame had the first.
         let one = Note::Frames { from: 1, to: 1 };
         assert_eq!(left(notes, whole - 1), [(7, one)]);
+    }
+
+    #[test]
+    fn a_large_frame_does_not_share_a_note_with_those_before_it() {
+        let frame = |seq| Note::Frames { from: seq, to: seq };
+        let run = |from, to| Note::Frames { from, to };
+        let notes = [
+            (10, frame(1)),
+            (20, frame(2)),
+            (20_000, frame(3)),
+            (20_010, frame(4)),
+        ];
+        assert_eq!(left(notes, 30_000), [(20, run(1, 2)), (20_010, run(3, 4))]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod canonical;
 pub mod journal;
+pub mod ledger;
 #[cfg(feature = "net")]
 pub mod net;
 pub mod script;

@@ -283,6 +283,9 @@ pub struct LedgerEntry {
     pub state: String,
     /// Made by which exchange (index), or there from the beginning.
     pub made_by: Option<usize>,
-    /// Deleted by which exchange (index).
+    /// Deleted, or ended by a signal, by which exchange (index).
     pub deleted_by: Option<usize>,
+    /// A process whose leader has exited while its descendants run on, and nobody deletes them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub descendants: bool,
 }

@@ -168,6 +168,96 @@ fn the_wire_is_told_as_it_happens_and_faults_that_never_fired_at_the_end() {
     assert!(last.contains("fault 2 never fired"), "{last}");
 }
 
+/// Asks for something with a body on a connection of its own.
+fn send(base: &str, key: &str, method: &str, path: &str, body: &str) -> serde_json::Value {
+    let mut socket = TcpStream::connect(base.trim_start_matches("http://")).expect("connected");
+    write!(
+        socket,
+        "{method} {path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .expect("asked");
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).expect("answered");
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+    serde_json::from_str(body).expect("JSON")
+}
+
+/// Two sandboxes, of which one is destroyed, with a shell in the other; the id of the one that is left and its shell's.
+fn leak(base: &str, key: &str) -> (String, String) {
+    let make = || {
+        let body = r#"{"shape":"s-1vcpu-1gb"}"#;
+        let made = send(base, key, "POST", "/v1/sandboxes", body);
+        made["data"]["id"].as_str().expect("an id").to_owned()
+    };
+    let (left, destroyed) = (make(), make());
+    let body = r#"{"pty":{"rows":24,"cols":80}}"#;
+    let shell = send(
+        base,
+        key,
+        "POST",
+        &format!("/v1/sandboxes/{left}/processes"),
+        body,
+    );
+    let shell = shell["data"]["process_id"].as_str().expect("an id");
+    send(
+        base,
+        key,
+        "DELETE",
+        &format!("/v1/sandboxes/{destroyed}"),
+        "",
+    );
+    (left, shell.to_owned())
+}
+
+#[test]
+fn what_is_left_over_is_told_at_the_end() {
+    for arguments in [&[][..], &["--json"]] {
+        let mut played = Played::start(arguments);
+        let (base, key) = if arguments.is_empty() {
+            let mut word = |line: &str| {
+                let line = played.until(line);
+                line.split_whitespace().nth(1).expect("a word").to_owned()
+            };
+            (word("  url "), word("  key "))
+        } else {
+            let first: serde_json::Value =
+                serde_json::from_str(&played.until("listening")).expect("JSON");
+            let text = |name: &str| first[name].as_str().expect("text").to_owned();
+            (text("base_url"), text("api_key"))
+        };
+        let (sandbox, shell) = leak(&base, &key);
+        let last = played.interrupt();
+        if arguments.is_empty() {
+            for says in [
+                "2 sandboxes and 1 process made; left over: 1 sandbox".to_owned(),
+                format!("sandbox {sandbox} is running; made by create-sandbox 1, answered 200"),
+            ] {
+                assert!(last.contains(&says), "no {says:?} in {last}");
+            }
+            assert!(!last.contains(&format!("process {shell} is")), "{last}");
+        } else {
+            let ended: serde_json::Value =
+                serde_json::from_str(last.lines().last().expect("a last line")).expect("JSON");
+            let things = ended["ledger"].as_array().expect("a ledger");
+            let find = |id: &str| things.iter().find(|thing| thing["id"] == id);
+            let left = find(&sandbox).expect("the sandbox");
+            assert_eq!(
+                (&left["kind"], &left["fate"]),
+                (&"sandbox".into(), &"left".into())
+            );
+            assert_eq!(left["made_by"]["call"], "create-sandbox");
+            assert_eq!(left["made_by"]["answer"]["whole"], 200);
+            assert_eq!(find(&shell).expect("the shell")["fate"], "itself");
+            let destroyed = things
+                .iter()
+                .filter(|thing| thing["fate"]["by"].is_object());
+            assert_eq!(destroyed.count(), 1, "{things:#?}");
+        }
+    }
+}
+
 #[test]
 fn without_a_scenario_it_is_a_healthy_server() {
     let mut played = Played::start(&[]);

@@ -3,7 +3,7 @@
 
 use crate::{
     contract::{Level, requirement},
-    judge::{Check, CheckStatus, Verdict},
+    judge::{Account, Check, CheckStatus, Verdict},
     observed::Observed,
 };
 use fake_server::{script::model::Plan, wirelog::WireLog};
@@ -31,6 +31,14 @@ pub struct Trial {
 }
 
 impl Case {
+    /// The ledger of its trial; empty if it was not played.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        self.trial.as_ref().map_or_else(Account::default, |trial| {
+            Account::of(&self.plan, &trial.log, &trial.observed)
+        })
+    }
+
     /// A case that was not played, with the same status for all it asks.
     #[must_use]
     pub fn unplayed(plan: Arc<Plan>, status: CheckStatus, reason: &str) -> Self {

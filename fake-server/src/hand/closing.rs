@@ -1,13 +1,17 @@
-//! What is printed last: what happened, and which faults never fired.
+//! What is printed last: what happened, which faults never fired, and what is left over.
 
 use super::live::{BAD, BOLD, DIM};
 use fake_server::{
+    ledger::{Kind, Ledger, Thing},
     script::{describe, model::Plan},
     wire::Call,
     wirelog::WireLog,
 };
 use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write as _};
+
+/// Things left over that are told one by one.
+const TOLD: usize = 20;
 
 /// For people.
 pub(super) fn text(plan: &Plan, log: &WireLog) -> String {
@@ -57,7 +61,54 @@ pub(super) fn text(plan: &Plan, log: &WireLog) -> String {
             BAD.render_reset()
         );
     }
+    ledger(&Ledger::of(log), &mut out);
     out
+}
+
+/// What the requests made, what of it is left, and what of the server's own they ended.
+fn ledger(ledger: &Ledger, out: &mut String) {
+    let left: Vec<&Thing> = ledger.left().collect();
+    let made: Vec<&Thing> = ledger.made().collect();
+    if !made.is_empty() {
+        let says = if left.is_empty() {
+            "nothing is left over".to_owned()
+        } else {
+            format!(
+                "{}left over: {}{}",
+                BAD.render(),
+                kinds(&left),
+                BAD.render_reset()
+            )
+        };
+        let _ = writeln!(out, "  {} made; {says}", kinds(&made));
+    }
+    for thing in left.iter().take(TOLD) {
+        let _ = writeln!(out, "    {thing}");
+    }
+    if left.len() > TOLD {
+        let _ = writeln!(
+            out,
+            "    ... and {} more (--json tells all)",
+            left.len() - TOLD
+        );
+    }
+    for thing in ledger.taken().take(TOLD) {
+        let _ = writeln!(out, "    {}{thing}{}", DIM.render(), DIM.render_reset());
+    }
+}
+
+/// "2 sandboxes and 1 process".
+fn kinds(things: &[&Thing]) -> String {
+    let of = |kind| things.iter().filter(|thing| thing.kind == kind).count();
+    let told: Vec<String> = [
+        (of(Kind::Sandbox), "sandbox", "sandboxes"),
+        (of(Kind::Process), "process", "processes"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, one, more)| format!("{n} {}", if n == 1 { one } else { more }))
+    .collect();
+    told.join(" and ")
 }
 
 /// For machines: one line.
@@ -73,6 +124,8 @@ pub(super) fn json(plan: &Plan, log: &WireLog) -> String {
         "calls": calls(log),
         "faults": faults,
         "trapped": log.trap.len(),
+        "ledger": Ledger::of(log),
+        "dropped_bytes": log.dropped_bytes,
     })
     .to_string()
         + "\n"

@@ -85,7 +85,7 @@ pub(super) fn resize(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> 
 pub(super) fn signal(world: &mut World, ask: Ask<'_>) -> Result<Reply, Problem> {
     let process = world.process(ask.sandbox(), ask.process(), ask.now_ms)?;
     let name = requests::read_signal(ask.body)?;
-    process.signal(name, ask.now_ms)?;
+    process.signal(name, ask.by, ask.now_ms)?;
     Ok(Reply::ok())
 }
 

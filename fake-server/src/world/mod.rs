@@ -286,6 +286,7 @@ impl World {
                 state: sandbox.really().name().to_owned(),
                 made_by: sandbox.made_by,
                 deleted_by: sandbox.deleted_by,
+                descendants: false,
             });
             for process in &sandbox.processes {
                 ledger.push(LedgerEntry {
@@ -294,6 +295,7 @@ impl World {
                     state: process.state(now_ms).to_owned(),
                     made_by: process.made_by,
                     deleted_by: process.deleted_by,
+                    descendants: process.leaves_descendants(now_ms),
                 });
             }
         }

@@ -3,7 +3,7 @@
 //! Pure: (plan, promises, expected, wire log, observed) in, a [`Verdict`] out, so that a saved trial can
 //! be judged again. In order: the walk over the wire log with every right client at once
 //! (`acceptor`, `walk`), the client's result against what was left of them (`result`, `output`), or for
-//! raw streams its events against what was sent (`raw`); the wire (`wire`), secrets (`secrets`),
+//! raw streams its events against what was sent (`raw`); the wire (`wire`), what is left over (`ledger`), secrets (`secrets`),
 //! the scenario's own words (`expectation`); then receipts and one check a requirement.
 
 pub(crate) mod acceptor;
@@ -12,6 +12,7 @@ mod checks;
 mod evidence;
 mod expectation;
 mod findings;
+mod ledger;
 mod order;
 mod output;
 mod raw;
@@ -27,6 +28,7 @@ mod walk;
 mod wire;
 mod words;
 
+pub use ledger::{Account, Admission, Entry};
 pub use verdict::{Check, CheckStatus, Place, Verdict, Violation};
 
 use crate::{
@@ -74,6 +76,7 @@ pub fn judge(
         wire::judge(&walk, &mut findings);
         expectation::judge(&walk, &mut findings);
         order::judge(&walk, &mut findings);
+        ledger::judge(&walk, &mut findings);
     }
     secrets::judge(&walk, &mut findings);
     if let Some(why) = &observed.stopped {

@@ -39,6 +39,7 @@ pub fn case_line(judged: &Judged, info: &RunInfo, whole: bool) -> String {
     line["notes"] = json!(case.verdict.notes);
     line["replay"] = replay_command(case, info).into();
     if let Some(trial) = &case.trial {
+        line["ledger"] = json!(case.account());
         let told =
             case.verdict.checks.iter().any(|check| {
                 !matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable)

@@ -17,7 +17,7 @@ use crate::{
     case::{Case, Trial},
     client::manifest::KnownFailure,
     contract,
-    judge::{CheckStatus, Verdict, judge},
+    judge::{Account, CheckStatus, Verdict, judge},
     profile::Promises,
     stability::first_difference,
     standing::{KnownFailures, Standing},
@@ -50,6 +50,9 @@ pub struct Saved {
     pub standing: Standing,
     /// How it was judged.
     pub verdict: Verdict,
+    /// What its requests made and ended, and what of it is left: for the reader, since it follows from the trial.
+    #[serde(default)]
+    pub ledger: Account,
     /// Milliseconds it took, on the clock of its transport.
     pub took_ms: u64,
     /// The failures of this case that the client's manifest admits.
@@ -168,6 +171,7 @@ impl Keeper {
             run: self.run.clone(),
             standing: judged.standing.clone(),
             verdict: case.verdict.clone(),
+            ledger: case.account(),
             took_ms: judged.took_ms,
             known_failures: self.known.entries_of(case.id()),
             promises: self.promises.clone(),

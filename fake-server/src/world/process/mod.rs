@@ -32,7 +32,7 @@ pub struct Process {
     written: usize,
     /// Index of the exchange that made it.
     pub(super) made_by: Option<usize>,
-    /// Index of the exchange that deleted it.
+    /// Index of the exchange that deleted it, or ended it by a signal.
     pub(super) deleted_by: Option<usize>,
 }
 
@@ -167,6 +167,12 @@ impl Process {
         children_gone && self.exit(now_ms).is_some()
     }
 
+    /// Whether its leader has exited and descendants run on that nobody deletes.
+    #[must_use]
+    pub fn leaves_descendants(&self, now_ms: u64) -> bool {
+        self.children == Children::AsTruth && self.truth.children > 0 && self.exit(now_ms).is_some()
+    }
+
     /// Whether somebody ended it before it ended by itself.
     #[must_use]
     pub const fn ended_by_force(&self) -> bool {
@@ -243,9 +249,10 @@ impl Process {
     ///
     /// # Errors
     /// `Conflict` if it has exited.
-    pub fn signal(&mut self, name: &str, now_ms: u64) -> Result<(), Problem> {
+    pub fn signal(&mut self, name: &str, by: Option<usize>, now_ms: u64) -> Result<(), Problem> {
         self.check_running(now_ms)?;
         if name != "SIGWINCH" && self.truth.exit == TruthExit::Never {
+            self.deleted_by = self.deleted_by.or(by);
             self.end(name, now_ms);
         }
         Ok(())

@@ -54,7 +54,10 @@ fn a_finished_truth_shows_its_exit_but_takes_input_until_stdin_is_closed() {
     assert_eq!(process.close_stdin(1002), Ok(()));
     assert_eq!(process.close_stdin(1003).unwrap_err().status(), 409);
     assert_eq!(process.input(1003).unwrap_err().status(), 409);
-    assert_eq!(process.signal("SIGTERM", 1003).unwrap_err().status(), 409);
+    assert_eq!(
+        process.signal("SIGTERM", None, 1003).unwrap_err().status(),
+        409
+    );
 }
 
 #[test]
@@ -84,16 +87,19 @@ fn watching_starts_a_live_truth_that_has_written_nothing() {
 #[test]
 fn a_signal_ends_only_what_never_ends_by_itself() {
     let mut never = process(truth(true, TruthExit::Never));
-    assert_eq!(never.signal("SIGWINCH", 1100), Ok(()));
+    assert_eq!(never.signal("SIGWINCH", None, 1100), Ok(()));
     assert_eq!(never.exit(1100), None);
-    assert_eq!(never.signal("SIGKILL", 1150), Ok(()));
+    assert_eq!(never.signal("SIGKILL", None, 1150), Ok(()));
     assert_eq!(never.exit(1150).unwrap().signal.as_deref(), Some("SIGKILL"));
     let shown = never.shown();
     assert_eq!(shown.frames.len(), 1);
-    assert_eq!(never.signal("SIGKILL", 1160).unwrap_err().status(), 409);
+    assert_eq!(
+        never.signal("SIGKILL", None, 1160).unwrap_err().status(),
+        409
+    );
 
     let mut scripted = process(truth(true, code(0)));
-    assert_eq!(scripted.signal("SIGKILL", 1100), Ok(()));
+    assert_eq!(scripted.signal("SIGKILL", None, 1100), Ok(()));
     assert_eq!(scripted.exit(1100), None);
 }
 

@@ -199,6 +199,8 @@ bugs! {
     GoneByText = "gone-by-text", "M70", "cleanup/confirmed";
     /// Any refusal of the cleanup counts as gone.
     AnyRefusalIsGone = "any-refusal-is-gone", "M71", "cleanup/confirmed";
+    /// The cleanup goes to another process: the id's last character is lost.
+    CleanupOfAnother = "cleanup-of-another", "own", "cleanup/on-every-failure";
     /// A create is repeated after 5xx or a broken connection.
     CreateRepeated = "create-repeated", "M72", "create/once";
     /// The HTTP layer sends a request again when its connection broke, a POST too.

@@ -208,6 +208,9 @@ pub(super) async fn delete<D: Dial>(
 ) -> Result<(), Failure> {
     let target = if quirk.is(Bug::CleanupWithoutGrace) {
         process.to_owned()
+    } else if quirk.is(Bug::CleanupOfAnother) {
+        let shorter = process.strip_suffix(|_: char| true).unwrap_or(process);
+        format!("{shorter}?grace_ms={GRACE_MS}")
     } else {
         format!("{process}?grace_ms={GRACE_MS}")
     };

@@ -83,6 +83,12 @@ impl Simulation {
         self.kept.take()
     }
 
+    /// What exists by now, or existed.
+    #[cfg(test)]
+    pub(crate) fn ledger(&self) -> Vec<fake_server::wirelog::LedgerEntry> {
+        self.session.ledger(self.now_ms)
+    }
+
     /// The names of the trial.
     #[cfg(test)]
     pub(crate) const fn names(&self) -> &Names {

@@ -8,6 +8,7 @@ mod evidence;
 mod files;
 mod frames;
 mod generated;
+mod ledger;
 mod output;
 mod promises;
 mod raw;

@@ -241,7 +241,8 @@ impl Trial {
         self.replies(Reply::Result(result))
     }
 
-    pub(super) fn replies(self, reply: Reply) -> Verdict {
+    pub(super) fn replies(mut self, reply: Reply) -> Verdict {
+        self.log.ledger.extend(self.server.ledger());
         let observed = Observed {
             reply,
             outputs: self.outputs,

@@ -1,9 +1,10 @@
 //! A case told as a short story: what the contract asks, what both sides did, where they part, how to see it again.
 //!
 //! This file says who is told about what; `columns` sets the two sides next to each other, `shorten`
-//! keeps that to a screen, `replay` writes the command.
+//! keeps that to a screen, `ledger` says what is left over, `replay` writes the command.
 
 mod columns;
+mod ledger;
 mod replay;
 mod shorten;
 use super::{
@@ -53,6 +54,7 @@ pub fn story(judged: &Judged, same: &[&str], info: &RunInfo, page: &Page, verbos
     writer.right_client(&judged.case, verbose);
     writer.side_by_side(&judged.case, verbose);
     writer.said(&judged.case);
+    writer.ledger(&judged.case);
     if !same.is_empty() {
         writer.labelled("the same in", &same.join("\n"), Style::new());
     }

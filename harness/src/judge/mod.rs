@@ -12,6 +12,7 @@ mod checks;
 mod evidence;
 mod expectation;
 mod findings;
+pub(crate) mod lease;
 mod ledger;
 mod order;
 mod output;
@@ -66,6 +67,10 @@ pub fn judge(
         op if single::call_of(op).is_some() => {
             walk.note_connects();
             single::judge(&walk, expected, &mut findings);
+        }
+        op if lease::is_lease(op) => {
+            walk.note_connects();
+            lease::judge(&walk, expected, &mut findings);
         }
         _ => {
             walk.note_connects();

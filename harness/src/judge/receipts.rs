@@ -79,7 +79,14 @@ fn missing_call(walk: &Walk<'_>, expected: &Expected) -> Option<String> {
     let call = expected.calls.iter().map(|(call, _)| *call).find(|call| {
         matches!(
             call,
-            Call::CreateProcess | Call::Connect | Call::PutFile | Call::GetFile | Call::Exec
+            Call::CreateProcess
+                | Call::Connect
+                | Call::PutFile
+                | Call::GetFile
+                | Call::Exec
+                | Call::CreateSandbox
+                | Call::Pause
+                | Call::Resume
         ) && count(*call) == 0
     })?;
     Some(format!("the client never made a {call} request"))

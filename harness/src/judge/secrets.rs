@@ -19,6 +19,9 @@ use fake_server::{
 /// Texts shorter than this stand in honest messages by chance.
 const TELLING: usize = 8;
 
+/// Of what a failed acquisition tells.
+const LEASE: &str = "lease/no-provider-text";
+
 /// A text that must not be reported.
 struct Secret {
     /// What it is.
@@ -33,8 +36,19 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
     let level = |requirement: &str| {
         // An SDK's own ops may quote their provider; follow, execute and terminal may not.
         let lenient = requirement == "secrets/no-provider-text"
-            && !matches!(walk.plan.op, Op::Follow | Op::Execute | Op::Terminal);
+            && !matches!(
+                walk.plan.op,
+                Op::Follow | Op::Execute | Op::Terminal | Op::Acquire
+            );
         if lenient { Level::Should } else { Level::Must }
+    };
+    // The diagnostic of a failed acquisition has a rule of its own.
+    let rules = |requirement: &'static str| -> Vec<&'static str> {
+        match (walk.plan.op, requirement) {
+            (Op::Acquire, "secrets/no-provider-text") => vec![LEASE, requirement],
+            (Op::Acquire, _) => vec![requirement, LEASE],
+            _ => vec![requirement],
+        }
     };
     if let Reply::Result(result) = &walk.observed.reply {
         for (place, text) in reported(result) {
@@ -42,7 +56,7 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 if text.contains(&secret.text) {
                     findings.add(
                         Wrong::new(
-                            &[secret.requirement],
+                            &rules(secret.requirement),
                             Place::Result,
                             format!("{} is not reported", secret.name),
                             format!("it stands in the {place}"),
@@ -62,7 +76,7 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
         };
         findings.add(
             Wrong::new(
-                &[requirement],
+                &rules(requirement),
                 Place::End,
                 "no secret in what the client prints",
                 format!("the client's log held {}", words::short(leak)),
@@ -75,7 +89,7 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
         if walk.observed.stderr.contains(&secret.text) {
             findings.add(
                 Wrong::new(
-                    &[secret.requirement],
+                    &rules(secret.requirement),
                     Place::End,
                     format!("{} is not printed", secret.name),
                     "it stands in the client's log",

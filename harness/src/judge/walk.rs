@@ -2,7 +2,7 @@
 
 mod calls;
 mod connects;
-mod events;
+pub(super) mod events;
 mod unseen;
 
 use super::{

@@ -17,6 +17,9 @@ use std::{collections::BTreeSet, ops::Range};
 /// What a job runs unless said; nothing is ever executed.
 const COMMAND: &str = "run.sh";
 
+/// Size of an acquired sandbox, unless said.
+const SHAPE: &str = "s-1vcpu-1gb";
+
 /// What a job of this op runs unless said.
 pub(in crate::script) fn default_command(op: Op) -> Vec<String> {
     if matches!(op, Op::Execute | Op::Exec | Op::ExecStream) {
@@ -150,6 +153,9 @@ fn extra(
         if let Some(value) = value {
             extra.insert(name.to_owned(), json!(value.value));
         }
+    }
+    if op == Op::Acquire && raw.shape.is_none() {
+        extra.insert("shape".to_owned(), json!(SHAPE));
     }
     if let Some(policy) = &raw.policy {
         needs.insert(Capability::LeasePolicy);

@@ -257,6 +257,92 @@ bugs! {
     CleanupUnbounded = "cleanup-unbounded", "own", "cleanup/own-deadline";
     /// What was read before the deadline is thrown away.
     PartialOutputLost = "partial-output-lost", "own", "time/deadline";
+    /// A create of a sandbox is repeated after 5xx or a broken connection.
+    LeaseRepeated = "lease-repeated", "M72", "lease/create-once";
+    /// The next acquisition of a policy asks for the name of the one before.
+    LeaseNameReused = "lease-name-reused", "own", "lease/create-once";
+    /// A policy gets one acquisition more than it says.
+    LeasePolicyOverrun = "lease-policy-overrun", "own", "lease/create-once";
+    /// The next acquisition of a policy comes at once.
+    LeasePolicyImpatient = "lease-policy-impatient", "own", "lease/create-once";
+    /// A policy goes on after success, until its acquisitions are used up.
+    LeasePolicyGreedy = "lease-policy-greedy", "own", "lease/create-once";
+    /// A sandbox that does not answer yet is replaced by another one.
+    LeaseReplaced = "lease-replaced", "M106", "lease/create-once";
+    /// A sandbox that could not be paused or resumed is replaced by another one.
+    FailedChangeReplaces = "failed-change-replaces", "own", "lease/create-once";
+    /// A failed acquisition tells the status of the lookup that came after it.
+    LeaseTellsLookup = "lease-tells-lookup", "own", "lease/diagnostic";
+    /// A failed acquisition tells the status of the delete that came after it.
+    LeaseTellsDelete = "lease-tells-delete", "own", "lease/diagnostic";
+    /// A failed acquisition tells no status.
+    LeaseTellsNothing = "lease-tells-nothing", "own", "lease/diagnostic";
+    /// A policy that gives up tells the first cause, not the last.
+    LeaseTellsFirstCause = "lease-tells-first-cause", "own", "lease/diagnostic";
+    /// A refusal whose text holds 502 is called transient.
+    LeaseTransientByText = "lease-transient-by-text", "own", "lease/transient";
+    /// Every failure is called transient.
+    LeaseAllTransient = "lease-all-transient", "own", "lease/transient";
+    /// Only 502, 503 and 504 are called transient.
+    LeaseOnlyGatewaysTransient = "lease-only-gateways-transient", "own", "lease/transient";
+    /// A broken connection is called permanent.
+    LeaseErrnoPermanent = "lease-errno-permanent", "own", "lease/transient";
+    /// A failed acquisition is not classified, though the client says that it does.
+    LeaseUnclassified = "lease-unclassified", "own", "lease/transient";
+    /// A policy gives up after its first transient failure.
+    LeasePolicyGivesUp = "lease-policy-gives-up", "own", "lease/transient";
+    /// A failed acquisition quotes the provider's body.
+    LeaseQuotesBody = "lease-quotes-body", "M84", "lease/no-provider-text";
+    /// A failed acquisition quotes the URL.
+    LeaseQuotesUrl = "lease-quotes-url", "M84", "lease/no-provider-text";
+    /// A status that is none of HTTP's is handed on.
+    LeaseStatusUnbounded = "lease-status-unbounded", "own", "lease/no-provider-text";
+    /// The errno is taken from the body of the answer.
+    LeaseErrnoFromBody = "lease-errno-from-body", "own", "lease/no-provider-text";
+    /// A sandbox is forgotten when a later step of its acquisition fails.
+    LeaseNotCleaned = "lease-not-cleaned", "own", "lease/cleanup";
+    /// What the destroy of a lost acquisition's sandbox answers is not looked at.
+    LeaseCleanupUnchecked = "lease-cleanup-unchecked", "M67", "lease/cleanup";
+    /// A sandbox that may be left is not named.
+    LeaseLeftUnnamed = "lease-left-unnamed", "own", "lease/cleanup";
+    /// A sandbox is forgotten when its acquisition is stopped.
+    LeaseStopForgets = "lease-stop-forgets", "M75", "lease/no-leak";
+    /// An acquisition that is stopped before its create was answered says nothing of it.
+    LeaseUnclearUntold = "lease-unclear-untold", "M75", "lease/no-leak";
+    /// A sandbox that is still being created is handed over.
+    CreatingIsRunning = "creating-is-running", "own", "lease/async-state";
+    /// An accepted pause or resume is taken for done.
+    AcceptedIsDone = "accepted-is-done", "M79", "lease/async-state";
+    /// A sandbox that is in the wanted state already is a failure.
+    AlreadyThereFails = "already-there-fails", "M80", "lease/async-state";
+    /// A pause or resume that failed destroys the sandbox.
+    FailedChangeDestroys = "failed-change-destroys", "M80", "lease/async-state";
+    /// 409 is final.
+    ConflictIsFinal = "conflict-is-final", "own", "lease/async-state";
+    /// A state that lags behind an accepted change is a failure.
+    LagIsFailure = "lag-is-failure", "own", "lease/async-state";
+    /// A change whose state lags is asked for again.
+    LagAskedAgain = "lag-asked-again", "own", "lease/async-state";
+    /// States from which nothing leads on are polled for ever.
+    DeadStatesPolled = "dead-states-polled", "M81", "lease/async-state";
+    /// A sandbox in state `error` is not resumed.
+    ErrorNotResumed = "error-not-resumed", "own", "lease/async-state";
+    /// Answers about another sandbox are taken for the own one's.
+    OtherSandboxAccepted = "other-sandbox-accepted", "M77", "lease/identity";
+    /// After an answer about another sandbox another one is destroyed.
+    OtherSandboxDestroyed = "other-sandbox-destroyed", "own", "lease/identity";
+    /// The sandbox id goes into URLs unchecked.
+    LeaseIdUnchecked = "lease-id-unchecked", "M76", "lease/identity";
+    /// Whatever a destroy answers, it is done.
+    ReleaseAnyAnswer = "release-any-answer", "M71", "lease/released";
+    /// A destroy is confirmed by the text 404 in any refusal.
+    ReleaseByText = "release-by-text", "M70", "lease/released";
+    /// A sandbox that is gone already is a failure.
+    ReleaseGoneFails = "release-gone-fails", "own", "lease/released";
+    /// Any success status confirms a destroy.
+    ReleaseUnread = "release-unread", "own", "lease/released";
+    /// A destroy is confirmed by any state.
+    ReleaseStateUnread = "release-state-unread", "own", "lease/released";
     /// A command is sent again after a 5xx or a broken connection.
     CommandRepeated = "command-repeated", "M73", "exec/once";
     /// A clean end of a command's stream without an exit code is success.

@@ -101,6 +101,7 @@ pub(super) fn unconfirmed(why: &Failure) -> Failure {
         message: format!("a process may have been created: {}", why.message),
         http_status: why.http_status,
         errno: why.errno,
+        transient: None,
         cause: Some(Box::new(why.clone())),
     }
 }

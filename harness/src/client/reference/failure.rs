@@ -21,6 +21,7 @@ pub(super) enum Kind {
     StreamError,
     HttpError,
     InvalidResponse,
+    StateFailed,
     CreationUnconfirmed,
     CleanupUnconfirmed,
     Transport,
@@ -44,6 +45,7 @@ impl Kind {
             Self::StreamError => "stream-error",
             Self::HttpError => "http-error",
             Self::InvalidResponse => "invalid-response",
+            Self::StateFailed => "state-failed",
             Self::CreationUnconfirmed => "creation-unconfirmed",
             Self::CleanupUnconfirmed => "cleanup-unconfirmed",
             Self::Transport => "transport",
@@ -60,6 +62,8 @@ pub(super) struct Failure {
     pub(super) message: String,
     pub(super) http_status: Option<u16>,
     pub(super) errno: Option<&'static str>,
+    /// Whether another try may mend it, where that is told.
+    pub(super) transient: Option<bool>,
     pub(super) cause: Option<Box<Self>>,
 }
 
@@ -70,6 +74,7 @@ impl Failure {
             message: message.into(),
             http_status: None,
             errno: None,
+            transient: None,
             cause: None,
         }
     }
@@ -105,7 +110,7 @@ impl Failure {
             message: self.message.clone(),
             http_status: self.http_status,
             errno: self.errno.map(str::to_owned),
-            transient: None,
+            transient: self.transient,
             cause: self.cause.as_ref().map(|cause| Box::new(cause.report())),
         }
     }

@@ -159,6 +159,123 @@ pub(super) fn command(job: &JobRequest) -> Result<Command, Failure> {
     })
 }
 
+/// A sandbox to get.
+#[derive(Debug)]
+pub(super) struct Lease {
+    /// What the create call says beside the name.
+    wanted: Map<String, Value>,
+    /// Beginning of every name.
+    prefix: String,
+    /// Makes the rest of the names this job's own.
+    seed: u64,
+    /// Acquisitions at the most.
+    pub(super) attempts: u64,
+    /// Milliseconds between two of them at least.
+    pub(super) min_delay_ms: u64,
+}
+
+impl Lease {
+    /// Characters of the prefix that fit into a name, which has 22 at the most.
+    const PREFIX: usize = 12;
+
+    /// The name of one acquisition: no two have the same.
+    pub(super) fn name(&self, number: u64) -> String {
+        let mixed = (self.seed ^ number).wrapping_mul(0x100_0000_01b3);
+        format!(
+            "{}-{:08x}",
+            self.prefix,
+            (mixed ^ (mixed >> 32)) & 0xffff_ffff
+        )
+    }
+
+    /// The create call's body.
+    pub(super) fn body(&self, name: &str) -> String {
+        let mut body = self.wanted.clone();
+        body.insert("name".to_owned(), json!(name));
+        Value::Object(body).to_string()
+    }
+}
+
+/// Reads the fields of `acquire`.
+///
+/// # Errors
+/// As [`existing`].
+pub(super) fn lease(job: &JobRequest) -> Result<Lease, Failure> {
+    let mut wanted = Map::new();
+    for field in ["shape", "rootfs"] {
+        if let Some(value) = job.fields.get(field) {
+            wanted.insert(field.to_owned(), value.clone());
+        }
+    }
+    if !wanted.contains_key("shape") {
+        return Err(unusable("shape"));
+    }
+    let prefix = match job.fields.get("name_prefix") {
+        None => "lease",
+        Some(prefix) => prefix.as_str().ok_or_else(|| unusable("name_prefix"))?,
+    };
+    let policy = |field, default| match job.fields.get("policy") {
+        None => Ok(default),
+        Some(policy) => match policy.get(field) {
+            None => Ok(default),
+            Some(value) => value.as_u64().ok_or_else(|| unusable("policy")),
+        },
+    };
+    // FNV-1a: jobs have ids of their own, so that names differ from job to job.
+    let seed = job
+        .id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        });
+    Ok(Lease {
+        wanted,
+        prefix: prefix.chars().take(Lease::PREFIX).collect(),
+        seed,
+        attempts: policy("attempts", 1)?,
+        min_delay_ms: policy("min_delay_ms", 0)?,
+    })
+}
+
+/// A change of a sandbox's state.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// The call's last word.
+    pub(super) verb: &'static str,
+    /// The state on the way.
+    pub(super) via: &'static str,
+    /// The state at its end.
+    pub(super) wanted: &'static str,
+}
+
+impl Change {
+    /// That of `pause`, else that of `resume`.
+    pub(super) fn of(op: Op) -> Self {
+        if op == Op::Pause {
+            Self {
+                verb: "pause",
+                via: "pausing",
+                wanted: "paused",
+            }
+        } else {
+            Self {
+                verb: "resume",
+                via: "resuming",
+                wanted: "running",
+            }
+        }
+    }
+}
+
+/// The sandbox of `release`, `pause` and `resume`.
+///
+/// # Errors
+/// As [`existing`].
+pub(super) fn sandbox(job: &JobRequest) -> Result<&str, Failure> {
+    let id = Some(job.sandbox_id.as_str()).filter(|id| is_id(id));
+    id.ok_or_else(|| unusable("sandbox_id"))
+}
+
 /// A file to store or to fetch.
 #[derive(Debug)]
 pub(super) struct File {

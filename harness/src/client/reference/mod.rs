@@ -1,5 +1,5 @@
 //! The reference client: the contract kept line by line, in Rust, for ops `execute`, `follow`, `connect`,
-//! `terminal`, `exec`, `exec-stream`, `upload` and `download`. It is the default client of `run`, the second opinion on the oracle (with which it shares
+//! `terminal`, `exec`, `exec-stream`, `upload`, `download`, `acquire`, `release`, `pause` and `resume`. It is the default client of `run`, the second opinion on the oracle (with which it shares
 //! no code), and, with one [`Bug`] switched on, the wrong clients that test the suite itself.
 //!
 //! From the inside out:
@@ -8,6 +8,7 @@
 //! - `http`: one connection at a time over anything that can be dialled; `envelope`, `calls`: the single calls.
 //! - `follow`, `raw`: the two ways to read a stream. `stop`: deadline and cancel. `capture`: what was read.
 //! - `files`: a file, there and back. `exec`: a command that runs once.
+//! - `sandbox`, `lease`: a sandbox, got and given back.
 //! - `execute`: the steps of a whole run, with the cleanup that every failure owes.
 //! - this file: one job from its fields to its result.
 
@@ -25,9 +26,11 @@ mod follow;
 mod follower;
 mod frame;
 mod http;
+mod lease;
 mod lines;
 mod object;
 mod raw;
+mod sandbox;
 mod stop;
 #[cfg(test)]
 mod tests;
@@ -42,7 +45,7 @@ use crate::{
 };
 use bug::Quirk;
 use capture::Capture;
-use failure::{Failure, Kind};
+use failure::Failure;
 use fake_server::{
     net::Connector,
     wire::{Op, call::Capability},
@@ -55,7 +58,7 @@ use tokio::sync::{mpsc::UnboundedSender, watch};
 use values::Status;
 
 /// The built-in client. It keeps every promise of the profile but `max-capture-chars` and the capabilities
-/// beyond `live-output`, `cancel`, `timeout` and `resume-stream`, which it does not make.
+/// `recover-exit`, `tolerates-unknown-events`, `http2` and `tls`, which it does not make.
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// What it promises.
@@ -89,6 +92,10 @@ impl Reference {
                     Op::Terminal,
                     Op::Exec,
                     Op::ExecStream,
+                    Op::Acquire,
+                    Op::Release,
+                    Op::Pause,
+                    Op::Resume,
                     Op::Upload,
                     Op::Download,
                 ]
@@ -98,6 +105,8 @@ impl Reference {
                     Capability::Cancel,
                     Capability::Timeout,
                     Capability::ResumeStream,
+                    Capability::ClassifiesTransient,
+                    Capability::LeasePolicy,
                 ]
                 .into(),
                 profile: Profile {
@@ -140,16 +149,21 @@ impl Reference {
                 Op::Exec | Op::ExecStream => self.exec(job, &mut http, live, &stop).await,
                 Op::Upload => self.upload(job, &mut http, &stop).await,
                 Op::Download => self.download(job, &mut http, &stop).await,
-                _ => failed(&Failure::new(
-                    Kind::Unsupported,
-                    "the reference client does not know this op",
-                )),
+                Op::Acquire => self.acquire(job, &mut http, &stop).await,
+                Op::Release => self.release(job, &mut http, &stop).await,
+                Op::Pause | Op::Resume => self.change(job, &mut http, &stop).await,
             },
         };
         if quirk.is(Bug::ErrorQuotesKey)
             && let Some(error) = &mut result.error
         {
             error.message = format!("{} (X-Api-Key: {})", error.message, job.api_key);
+        }
+        if quirk.is(Bug::LeaseQuotesUrl)
+            && job.op == Op::Acquire
+            && let Some(error) = &mut result.error
+        {
+            error.message = format!("{} ({}/v1/sandboxes)", error.message, job.base_url);
         }
         result
     }

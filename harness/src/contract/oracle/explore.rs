@@ -1,4 +1,6 @@
-//! Every right client at once, against the simulated server.
+//! Every right client at once, against the simulated server. Leases have a file of their own (`leases`).
+
+mod leases;
 
 use super::{
     simulate::{Came, Simulation},
@@ -31,6 +33,10 @@ pub(super) const fn can_follow(op: Op) -> bool {
             | Op::Download
             | Op::Exec
             | Op::ExecStream
+            | Op::Acquire
+            | Op::Release
+            | Op::Pause
+            | Op::Resume
     )
 }
 
@@ -56,6 +62,7 @@ pub(super) fn ways(plan: &Plan, promises: &Promises) -> Ways {
         Op::Upload => explorer.single(server, Call::PutFile, 1),
         Op::Download => explorer.single(server, Call::GetFile, 1),
         Op::Exec | Op::ExecStream => explorer.single(server, Call::Exec, 1),
+        Op::Acquire | Op::Release | Op::Pause | Op::Resume => explorer.lease(server),
         _ => explorer.connect(server, start, 1),
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Simulation {
     names: Names,
     /// The job's path, escaped.
     path: String,
+    /// The sandbox that calls are about.
+    sandbox: String,
     /// Milliseconds since the job began.
     pub(crate) now_ms: u64,
     /// The last answer of our own writer is kept, for whoever wants to see its pieces.
@@ -65,8 +67,9 @@ impl Simulation {
         };
         Self {
             session: Box::new(Session::new(Arc::new(plan.clone()), names.clone())),
-            names,
             path: escaped(path(&plan.job)),
+            sandbox: names.sandbox_id.clone(),
+            names,
             now_ms: 0,
             keeps: false,
             kept: None,
@@ -93,6 +96,22 @@ impl Simulation {
     #[cfg(test)]
     pub(crate) const fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// From here on calls are about this sandbox.
+    pub(crate) fn turn_to(&mut self, sandbox: &str) {
+        sandbox.clone_into(&mut self.sandbox);
+    }
+
+    /// The sandbox that calls are about.
+    pub(crate) fn sandbox(&self) -> &str {
+        &self.sandbox
+    }
+
+    /// What exists at the server now.
+    #[cfg(test)]
+    pub(crate) fn ledger(&self) -> Vec<fake_server::wirelog::LedgerEntry> {
+        self.session.ledger(self.now_ms)
     }
 
     /// Where an open exchange is looked at, for what has surely arrived.
@@ -149,7 +168,7 @@ impl Simulation {
     }
 
     fn request(&self, call: Call, after: u64, body: &[u8]) -> Request {
-        let sandbox = format!("/v1/sandboxes/{}", self.names.sandbox_id);
+        let sandbox = format!("/v1/sandboxes/{}", self.sandbox);
         let process = format!("{sandbox}/processes/{}", self.names.process_id);
         let (method, target) = match call {
             Call::CreateProcess => ("POST", format!("{sandbox}/processes")),
@@ -158,6 +177,12 @@ impl Simulation {
             Call::Exec => ("POST", format!("{sandbox}/exec")),
             Call::PutFile => ("PUT", format!("{sandbox}/files?path={}", self.path)),
             Call::GetFile => ("GET", format!("{sandbox}/files?path={}", self.path)),
+            Call::CreateSandbox => ("POST", "/v1/sandboxes".to_owned()),
+            Call::ListSandboxes => ("GET", "/v1/sandboxes?limit=500".to_owned()),
+            Call::GetSandbox => ("GET", sandbox),
+            Call::DeleteSandbox => ("DELETE", sandbox),
+            Call::Pause => ("POST", format!("{sandbox}/pause")),
+            Call::Resume => ("POST", format!("{sandbox}/resume")),
             Call::DeleteProcess => ("DELETE", format!("{process}?grace_ms=0")),
             _ => ("GET", format!("{process}/connect?after={after}")),
         };

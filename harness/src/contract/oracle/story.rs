@@ -95,6 +95,12 @@ fn other(call: Call, status: Option<u16>) -> String {
         Call::Exec => "runs the command",
         Call::PutFile => "uploads the file",
         Call::GetFile => "downloads the file",
+        Call::CreateSandbox => "creates the sandbox",
+        Call::GetSandbox => "reads its state",
+        Call::ListSandboxes => "looks for it by its name",
+        Call::DeleteSandbox => "destroys the sandbox",
+        Call::Pause => "asks for the pause",
+        Call::Resume => "asks for the resume",
         _ => call.name(),
     };
     status.map_or_else(

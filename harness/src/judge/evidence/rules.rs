@@ -2,10 +2,10 @@
 //! enough. What is not listed (ops without rules of their own yet) needs a trial without a breach.
 
 use super::sights::Sight::{
-    self, ALine, AnError, Cancelled, Connect, Create, Deadline, Delete, EndOfStream, Events,
-    Exited, HandedOver, LiveOutput, PredictedConnects, PutAgain, Quiet, Redirect, Request, Retry,
-    SecondConnect, Stdin, StoppedByCaller, TheCall, TheOneCreate, TwoTries, Unconfirmed,
-    WaitForExit,
+    self, ALine, AnError, Cancelled, Classified, Connect, Create, Deadline, Delete, Destroy,
+    EndOfStream, Events, Exited, HandedOver, LeaseCall, LiveOutput, NoLease, PredictedConnects,
+    PutAgain, Quiet, Redirect, Request, Retry, SecondConnect, Stdin, StoppedByCaller, TheCall,
+    TheOneCreate, TwoTries, Unconfirmed, WaitForExit,
 };
 use Beside::{Anything, NoBreach, RightRequests};
 
@@ -158,6 +158,16 @@ const WAYS: &[Way] = &[
     way("secrets/no-provider-text", Request, NoBreach),
     way("secrets/responses-unread", AnError, NoBreach),
 
+    way("lease/create-once", LeaseCall, NoBreach),
+    // What a failure tells shows only where there is one.
+    way("lease/diagnostic", NoLease, NoBreach),
+    way("lease/transient", Classified, NoBreach),
+    way("lease/no-provider-text", NoLease, NoBreach),
+    way("lease/cleanup", Destroy, NoBreach),
+    way("lease/no-leak", LeaseCall, NoBreach),
+    way("lease/async-state", LeaseCall, NoBreach),
+    way("lease/identity", LeaseCall, NoBreach),
+    way("lease/released", Destroy, NoBreach),
     way("exec/once", TheCall, NoBreach),
     way("exec/frames", TheCall, NoBreach),
     way("exec/frames-combined", TheCall, NoBreach),

@@ -78,6 +78,14 @@ pub(super) enum Sight {
     TheCall,
     /// The same upload once more.
     PutAgain,
+    /// The call of a lease that changes something, or one that met a closed port.
+    LeaseCall,
+    /// A destroy of a sandbox, or one that met a closed port.
+    Destroy,
+    /// An acquisition that failed.
+    NoLease,
+    /// That, of a client that says whether another try may help.
+    Classified,
     /// Raw: all that was sent, dealt with.
     Events,
     /// Raw: a line of that rule, dealt with.
@@ -187,6 +195,11 @@ impl<'a> Shown<'a> {
             })
     }
 
+    fn met_a_closed_port(&self) -> bool {
+        let log = &self.walk.log;
+        !log.refusals.is_empty() || log.connections.iter().any(|one| one.cut.is_some())
+    }
+
     fn hands_over_live(&self) -> bool {
         self.walk.promises.can(Capability::LiveOutput)
             // As text, a character that is still open is rightly held back.
@@ -243,6 +256,21 @@ impl Sight {
             Self::Quiet => shown.stood_still(),
             Self::TheCall => !walk.singles.is_empty(),
             Self::PutAgain => walk.plan.op == Op::Upload && walk.singles.len() > 1,
+            Self::LeaseCall => {
+                let calls = [
+                    Call::CreateSandbox,
+                    Call::DeleteSandbox,
+                    Call::Pause,
+                    Call::Resume,
+                    Call::GetSandbox,
+                ];
+                shown.made(&calls) || shown.met_a_closed_port()
+            }
+            Self::Destroy => shown.made(&[Call::DeleteSandbox]) || shown.met_a_closed_port(),
+            Self::NoLease => shown.has_outcome("error"),
+            Self::Classified => {
+                shown.has_outcome("error") && walk.promises.can(Capability::ClassifiesTransient)
+            }
             Self::Events => shown::everything(walk),
             Self::ALine(rule) => shown::a_line_of(walk, rule),
             Self::EndOfStream => shown::its_end(walk),
@@ -287,6 +315,10 @@ impl Sight {
             Self::Quiet => "a stream that stood still",
             Self::TheCall => "the call that it is about",
             Self::PutAgain => "a second upload",
+            Self::LeaseCall => "a call about the sandbox",
+            Self::Destroy => "a destroy of the sandbox",
+            Self::NoLease => "an acquisition that failed",
+            Self::Classified => "a failure that it classifies",
             Self::Events => "a stream taken to its end",
             Self::ALine(_) => "an answer to the line in question",
             Self::EndOfStream => "an end of the stream that the client was there for",

@@ -8,14 +8,14 @@ use fake_server::{
 };
 
 /// How long a request that was sent before an event may take to be seen after it.
-pub(super) const IN_FLIGHT_US: Micros = 100_000;
+pub(in crate::judge) const IN_FLIGHT_US: Micros = 100_000;
 /// Lateness of the machine from which on that is no bound any more: two neighbours that keep both cores busy cost some
 /// 10 ms, and a cancel goes through four queues (ours, the pipe, the client's, the socket) before its effect is seen.
-pub(super) const BUSY_US: Micros = 25_000;
+pub(in crate::judge) const BUSY_US: Micros = 25_000;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(in crate::judge) enum Event {
     /// A request, by index.
     Request(usize),
     /// A connection that brought no request.
@@ -24,15 +24,15 @@ pub(super) enum Event {
 
 /// A connection that failed before its request was there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unseen {
+pub(in crate::judge) struct Unseen {
     /// The call it was for, as far as the scenario knows.
-    pub(super) call: Option<Call>,
+    pub(in crate::judge) call: Option<Call>,
     /// How many, if that is known.
-    pub(super) count: Option<u32>,
+    pub(in crate::judge) count: Option<u32>,
 }
 
 /// Everything in order of time.
-pub(super) fn in_order(plan: &Plan, log: &WireLog) -> Vec<Event> {
+pub(in crate::judge) fn in_order(plan: &Plan, log: &WireLog) -> Vec<Event> {
     let call_of = |number: usize| {
         plan.faults
             .iter()

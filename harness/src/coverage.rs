@@ -1,18 +1,14 @@
 //! What the suite covers: each requirement and each fault kind, by the scenarios that are about it.
 
 use crate::{
-    contract::{Level, Requirement, area_of, registry},
+    contract::{Level, Requirement, registry},
     suite::Suite,
 };
 use fake_server::script::fault_kinds::{self, FaultKind};
 use serde::Serialize;
 
-/// Areas of the contract whose ops the suite does not judge yet.
-pub const LATER_AREAS: &[&str] = &["lease"];
-
 /// Fault kinds that no scenario of this version is about, and why. A family stands by its prefix.
 pub const LATER_KINDS: &[(&str, &str)] = &[
-    ("SL", "sandboxes are judged in a later version"),
     ("H2", "HTTP/2 and TLS come in a later version"),
     (
         "CO03",
@@ -93,14 +89,13 @@ impl Coverage {
 }
 
 fn requirement(suite: &Suite, one: &Requirement) -> Covered {
-    let is_later = LATER_AREAS.contains(&area_of(one.id));
     covered(
         suite,
         one.id,
         Some(one.level),
         one.sentence,
         |scenario| scenario.requirements(),
-        is_later.then(|| "its ops are judged in a later version".to_owned()),
+        None,
     )
 }
 

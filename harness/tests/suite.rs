@@ -45,13 +45,10 @@ fn the_reference_client_passes_over_sockets() {
 
 #[test]
 fn every_requirement_in_scope_is_asked_by_a_scenario() {
-    // Their clients' ops have no scenarios yet.
-    const LATER: &[&str] = &["lease", "exec", "files"];
     let plans = plans();
     let unasked: Vec<&str> = harness::contract::registry()
         .iter()
         .map(|known| known.id)
-        .filter(|id| !LATER.contains(&harness::contract::area_of(id)))
         .filter(|id| {
             !plans
                 .iter()

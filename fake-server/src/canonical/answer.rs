@@ -16,9 +16,22 @@ const SHOWN: usize = 512;
 /// how much the system buffers.
 const LARGE: usize = 64 << 10;
 
-/// The answer, entry by entry, up to the last one that a right client needs.
-pub(super) fn lines(exchange: &Exchange) -> Vec<String> {
-    let entries = joined(&exchange.answer);
+/// The answer, entry by entry, up to the last one that a right client needs. `hide` takes names and times out of a text.
+pub(super) fn lines(exchange: &Exchange, hide: impl Fn(&str) -> String) -> Vec<String> {
+    let mut entries = joined(&exchange.answer);
+    for entry in &mut entries {
+        // What is shortened is told by its hash, which may not depend on them.
+        if let Sent::Body {
+            what: Payload::Plain,
+            bytes,
+            ..
+        } = entry
+            && (SHOWN + 1..=LARGE).contains(&bytes.len())
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            bytes.0 = hide(text).into_bytes();
+        }
+    }
     let is_stream = exchange.call == Some(Call::Connect) && entries.iter().any(is_frame);
     let after = exchange.request.query_values("after").next();
     let mut reader = Reader::new(after.and_then(|after| after.parse().ok()));

@@ -102,7 +102,7 @@ fn show(exchange: &Exchange, names: &Placeholders, text: &mut String) {
         None => text.push('\n'),
     }
     request(&exchange.request, names, text);
-    for line in answer::lines(exchange) {
+    for line in answer::lines(exchange, |text| names.hide(text)) {
         let _ = writeln!(text, "    < {}", names.hide(&line));
     }
 }

@@ -20,8 +20,7 @@ mod sockets;
 use crate::{
     case::{Case, counts},
     client::reference::{Bug, Exempt},
-    contract::{Level, area_of, registry, requirement},
-    coverage::LATER_AREAS,
+    contract::{Level, registry, requirement},
     judge::CheckStatus,
     summary::Judged,
 };
@@ -165,7 +164,7 @@ fn fails_by_name(case: &Case, id: &str) -> bool {
 fn musts() -> impl Iterator<Item = &'static str> {
     registry()
         .iter()
-        .filter(|known| known.level == Level::Must && !LATER_AREAS.contains(&area_of(known.id)))
+        .filter(|known| known.level == Level::Must)
         .map(|known| known.id)
 }
 

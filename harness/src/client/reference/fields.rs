@@ -221,13 +221,11 @@ pub(super) fn lease(job: &JobRequest) -> Result<Lease, Failure> {
             Some(value) => value.as_u64().ok_or_else(|| unusable("policy")),
         },
     };
-    // FNV-1a: jobs have ids of their own, so that names differ from job to job.
-    let seed = job
-        .id
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        });
+    // FNV-1a. What follows `#` counts the jobs of a run; without it a case has the same names in every run.
+    let case = job.id.split('#').next().unwrap_or_default();
+    let seed = case.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
     Ok(Lease {
         wanted,
         prefix: prefix.chars().take(Lease::PREFIX).collect(),

@@ -86,6 +86,8 @@ pub(super) enum Sight {
     NoLease,
     /// That, of a client that says whether another try may help.
     Classified,
+    /// A second acquisition by a policy.
+    AnotherLease,
     /// Raw: all that was sent, dealt with.
     Events,
     /// Raw: a line of that rule, dealt with.
@@ -271,6 +273,11 @@ impl Sight {
             Self::Classified => {
                 shown.has_outcome("error") && walk.promises.can(Capability::ClassifiesTransient)
             }
+            Self::AnotherLease => {
+                let exchanges = walk.log.exchanges.iter();
+                let creates = exchanges.filter(|one| one.call == Some(Call::CreateSandbox));
+                walk.promises.can(Capability::LeasePolicy) && creates.count() > 1
+            }
             Self::Events => shown::everything(walk),
             Self::ALine(rule) => shown::a_line_of(walk, rule),
             Self::EndOfStream => shown::its_end(walk),
@@ -319,6 +326,7 @@ impl Sight {
             Self::Destroy => "a destroy of the sandbox",
             Self::NoLease => "an acquisition that failed",
             Self::Classified => "a failure that it classifies",
+            Self::AnotherLease => "a second acquisition",
             Self::Events => "a stream taken to its end",
             Self::ALine(_) => "an answer to the line in question",
             Self::EndOfStream => "an end of the stream that the client was there for",

@@ -83,9 +83,14 @@ async fn redirects_are_not_followed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_schemes_and_ops_are_unsupported() {
-    let told = case(Op::Pause, vec![]).run().await;
-    assert_eq!(told.kind(), "unsupported");
+async fn other_schemes_are_unsupported() {
+    let mut case = case(Op::Pause, vec![]);
+    case.job.base_url = "https://127.0.0.1:1".to_owned();
+    let (live, _handed) = mpsc::unbounded_channel();
+    let (_stop, cancel) = watch::channel(false);
+    let connector = Connector::Memory(MemoryNet::new());
+    let result = case.client.run(&case.job, &connector, &live, cancel).await;
+    assert_eq!(result.error.unwrap().kind, "unsupported");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::{
     acceptor::{Proof, created_id, proof, success},
     answer::{Answer, Ending, body},
     findings::{Findings, Wrong},
+    lease::is_lease,
     walk::Walk,
     words,
 };
@@ -150,10 +151,6 @@ pub(super) fn judge(walk: &Walk<'_>, findings: &mut Findings<'_>) {
             );
         }
     }
-}
-
-const fn is_lease(op: Op) -> bool {
-    matches!(op, Op::Acquire | Op::Release | Op::Pause | Op::Resume)
 }
 
 fn told(result: &JobResult) -> String {

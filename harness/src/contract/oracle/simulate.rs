@@ -108,12 +108,6 @@ impl Simulation {
         &self.sandbox
     }
 
-    /// What exists at the server now.
-    #[cfg(test)]
-    pub(crate) fn ledger(&self) -> Vec<fake_server::wirelog::LedgerEntry> {
-        self.session.ledger(self.now_ms)
-    }
-
     /// Where an open exchange is looked at, for what has surely arrived.
     pub(crate) const fn look_us(&self) -> u64 {
         self.now_ms.saturating_mul(1000).saturating_add(LOOK_US)

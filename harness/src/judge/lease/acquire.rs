@@ -81,9 +81,8 @@ impl Acquire {
 
     /// Whether a create may be a repetition of the one before, as the client promises.
     pub(super) fn repeats(&self) -> bool {
-        let cause = match &self.lease {
-            Lease::Refused(cause) | Lease::Unknown(cause) => cause,
-            _ => return false,
+        let (Lease::Refused(cause) | Lease::Unknown(cause)) = &self.lease else {
+            return false;
         };
         cause
             .status
@@ -219,10 +218,11 @@ impl Acquire {
                 choices.calls.push(Call::ListSandboxes);
             }
             Lease::Made(made) => made.choices(stopped, &mut choices),
-            Lease::Gone { why, create } => match why {
-                Some(cause) => failed(cause, create.as_ref(), &mut choices),
-                None => {}
-            },
+            Lease::Gone { why, create } => {
+                if let Some(cause) = why {
+                    failed(cause, create.as_ref(), &mut choices);
+                }
+            }
             Lease::Left { id, create, .. } => {
                 choices.ends.push(End::Failed(Failed {
                     create: create.clone(),

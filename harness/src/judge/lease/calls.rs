@@ -132,7 +132,7 @@ impl<'a, 'w> Requests<'a, 'w> {
     fn created(&mut self, index: usize, said: &[Said]) {
         let known = |said: &Said| matches!(said, Said::Sandbox { id: Id::Is(_), .. });
         let refused = |said: &Said| matches!(said, Said::Refused(status) if *status < 500);
-        if !said.iter().all(|said| known(said)) && !said.iter().all(refused) {
+        if !said.iter().all(known) && !said.iter().all(refused) {
             self.unknown.insert(index);
         }
         let no_id =

@@ -110,7 +110,8 @@ fn of_create(
         Some(status) => told.iter().all(|told| *told == status),
         None => told.is_empty(),
     };
-    let wrong_errno = errno.is_some() && creates.iter().all(|create| !create.broken);
+    let known = errno.is_some_and(|errno| ERRNOS.contains(&errno));
+    let wrong_errno = known && creates.iter().all(|create| !create.broken);
     if creates.iter().any(|create| fits(&create)) && !wrong_errno {
         if errno.is_none() && create.broken && told.is_empty() {
             findings.note("the failure of the connection is told without an errno");

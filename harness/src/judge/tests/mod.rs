@@ -8,6 +8,7 @@ mod evidence;
 mod files;
 mod frames;
 mod generated;
+mod leases;
 mod ledger;
 mod output;
 mod promises;

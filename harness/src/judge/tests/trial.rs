@@ -125,6 +125,30 @@ impl Trial {
         self.call(Call::Exec, 0, body)
     }
 
+    /// A create of a sandbox with this name.
+    pub(super) fn create_sandbox(self, name: &str) -> Self {
+        let body = json!({ "shape": "s-1vcpu-1gb", "name": name });
+        self.call(Call::CreateSandbox, 0, body.to_string())
+    }
+
+    /// Another call about a sandbox.
+    pub(super) fn sandbox(mut self, call: Call, id: &str) -> Self {
+        self.server.turn_to(id);
+        self.call(call, 0, "")
+    }
+
+    /// The sandbox that was made last.
+    pub(super) fn made_sandbox(&self) -> String {
+        let ledger = self.server.ledger();
+        let mut made = ledger.iter().filter(|entry| entry.made_by.is_some());
+        made.next_back().expect("a sandbox").id.clone()
+    }
+
+    /// The sandbox that was there from the beginning.
+    pub(super) fn own_sandbox(&self) -> String {
+        self.log.names.sandbox_id.clone()
+    }
+
     pub(super) fn call(mut self, call: Call, after: u64, body: impl AsRef<[u8]>) -> Self {
         let from_us = self.server.now_ms * 1000;
         match self.server.call(call, after, body) {

@@ -17,6 +17,7 @@ own client in the place of this one.
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import math
 import os
@@ -50,9 +51,16 @@ GRACE_MS = 200  # milliseconds a process tree has between SIGTERM and SIGKILL
 class Failure(Exception):
     """The call failed. The message is ours alone: no text of the server is ever quoted in it."""
 
-    def __init__(self, kind: str, message: str, status: int | None = None, cause: Failure | None = None):
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        status: int | None = None,
+        cause: Failure | None = None,
+        errno: str | None = None,
+    ):
         super().__init__(message)
-        self.kind, self.message, self.status, self.cause = kind, message, status, cause
+        self.kind, self.message, self.status, self.cause, self.errno = kind, message, status, cause, errno
 
 
 class TimedOut(Exception):
@@ -65,6 +73,10 @@ class Cancelled(Exception):
 
 class Broken(Exception):
     """The transport failed, or the answer stopped before its framing said so. Often worth another try."""
+
+    def __init__(self, error: OSError | None = None):
+        super().__init__()
+        self.errno = errno.errorcode.get(error.errno or 0) if error else None
 
 
 # --- 2  Patience ---------------------------------------------------------------------------------
@@ -268,7 +280,7 @@ class Response:
     def _reason(self, error: OSError) -> Exception:
         """Why a wait failed: a cancel or our own deadline, or else the transport."""
         limited = self._patience.left() is not None
-        return TimedOut() if limited and isinstance(error, TimeoutError) else Broken()
+        return TimedOut() if limited and isinstance(error, TimeoutError) else Broken(error)
 
 
 # --- 4  Frames -----------------------------------------------------------------------------------
@@ -397,8 +409,10 @@ class Client:
             attempts += 1
             try:
                 response = self._connect(process, cursor, patience)
-            except Broken:
-                last = Failure("connection-failed", "the process output could not be reached")
+            except Broken as broken:
+                last = Failure(
+                    "connection-failed", "the process output could not be reached", errno=broken.errno
+                )
                 continue
             with response:
                 if response.status == 429 or response.status >= 500:
@@ -538,15 +552,17 @@ class Client:
             with self._request("DELETE", f"/{process}?grace_ms={GRACE_MS}", patience) as response:
                 if response.status == 404 or success(response).get("tree_exited") is True:
                     return
-        except (Broken, TimedOut, ValueError, RecursionError):
-            pass
+        except (Broken, TimedOut, ValueError, RecursionError) as reason:
+            code = reason.errno if isinstance(reason, Broken) else None
+        else:
+            code = None
         if isinstance(error, TimedOut):
             error = Failure("other", "the deadline passed")
         elif isinstance(error, Cancelled):
             error = Failure("other", "the call was cancelled")
         cause = error if isinstance(error, Failure) else None
         raise Failure(
-            "cleanup-unconfirmed", "the termination of the process is unconfirmed", cause=cause
+            "cleanup-unconfirmed", "the termination of the process is unconfirmed", cause=cause, errno=code
         ) from None
 
     def _connect(self, process: str, after: int, patience: Patience) -> Response:
@@ -667,9 +683,13 @@ class Adapter:
 
 
 def event(frame: dict[str, Any]) -> dict[str, Any]:
-    """A frame as an `event` message: its fields as they are, those that it does not have left out."""
+    """A frame as an `event` message: its fields as they are. Those that it does not have, or not as text where the
+    message has text, are left out."""
     names = ("seq", "stream", "data_base64", "exit_code", "signal", "error")
     fields = {name: frame[name] for name in names if name in frame}
+    for name in ("stream", "data_base64", "error"):
+        if not isinstance(fields.get(name, ""), str):
+            del fields[name]
     kind = frame.get("type")
     if kind == "error":
         fields["error"] = str(frame.get("error", ""))
@@ -680,6 +700,8 @@ def report(failure: Failure) -> dict[str, Any]:
     fields = {"kind": failure.kind, "message": failure.message}
     if failure.status is not None:
         fields["http_status"] = failure.status
+    if failure.errno is not None:
+        fields["errno"] = failure.errno
     if failure.cause is not None:
         fields["cause"] = report(failure.cause)
     return fields

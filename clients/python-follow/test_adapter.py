@@ -349,6 +349,11 @@ class Speaking(unittest.TestCase):
         self.assertEqual(adapter.event(frame), {"kind": "exit", "exit_code": 7.0, "signal": None})
         self.assertEqual(adapter.event({"type": ["data"]}), {"kind": "other"})
         self.assertEqual(adapter.event({"type": "error"}), {"kind": "error", "error": ""})
+        self.assertEqual(adapter.event({"type": "error", "error": 5}), {"kind": "error", "error": "5"})
+
+    def test_an_event_has_text_where_the_message_has_text(self):
+        frame = {"type": "data", "seq": 1, "stream": 1, "data_base64": "", "error": []}
+        self.assertEqual(adapter.event(frame), {"kind": "data", "seq": 1, "data_base64": ""})
 
     def test_half_a_character_makes_no_broken_line(self):
         out = io.BytesIO()

@@ -14,6 +14,8 @@ pub struct Journal {
     bytes: u64,
     newest: u64,
     evicted: bool,
+    /// The window of a journal that takes nothing in any more: its entries are given back.
+    closed: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +54,30 @@ impl Journal {
             bytes: 0,
             newest: 0,
             evicted: false,
+            closed: None,
         }
+    }
+
+    /// Takes nothing in any more and gives its entries back; what it says stays, since a window has no holes.
+    pub fn close(&mut self) {
+        if self.closed.is_none() && !self.kept.is_empty() {
+            self.closed = Some((self.oldest(), self.newest));
+            self.kept = VecDeque::new();
+        }
+    }
+
+    /// Entries held in memory.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.kept.len()
     }
 
     /// Takes a frame of so many raw bytes in and evicts what no longer fits.
     ///
     /// # Errors
-    /// If its seq is not above the newest.
+    /// If its seq is not above the newest, or the journal is closed.
     pub fn append(&mut self, seq: u64, bytes: u64) -> Result<(), OutOfOrder> {
-        if seq <= self.newest {
+        if seq <= self.newest || self.closed.is_some() {
             return Err(OutOfOrder {
                 seq,
                 newest: self.newest,
@@ -88,13 +105,19 @@ impl Journal {
             return Err(Evicted { after, oldest });
         }
         let from = self.kept.partition_point(|entry| entry.seq <= after);
-        Ok(self.kept.range(from..).map(|entry| entry.seq))
+        let closed = self.closed.map_or(1..=0, |(oldest, newest)| {
+            oldest.max(after.saturating_add(1))..=newest
+        });
+        Ok(self.kept.range(from..).map(|entry| entry.seq).chain(closed))
     }
 
     /// Oldest seq kept, 0 while nothing was written.
     #[must_use]
     pub fn oldest(&self) -> u64 {
-        self.kept.front().map_or(0, |entry| entry.seq)
+        match self.closed {
+            Some((oldest, _)) => oldest,
+            None => self.kept.front().map_or(0, |entry| entry.seq),
+        }
     }
 
     /// Newest seq, 0 while nothing was written.
@@ -158,6 +181,20 @@ mod tests {
     fn numbers_only_rise() {
         let mut journal = filled(10, &[1, 1]);
         assert_eq!(journal.append(2, 1), Err(OutOfOrder { seq: 2, newest: 2 }));
+    }
+
+    #[test]
+    fn a_closed_journal_says_what_it_said_and_holds_nothing() {
+        let mut journal = filled(10, &[5, 5, 5]);
+        let said = |journal: &Journal| {
+            let replays: Vec<_> = (0..5).map(|after| replayed(journal, after)).collect();
+            (journal.oldest(), journal.newest(), journal.bytes(), replays)
+        };
+        let before = said(&journal);
+        journal.close();
+        assert_eq!(said(&journal), before);
+        assert_eq!(journal.entries(), 0);
+        assert!(journal.append(4, 1).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{peer, plans};
 use bytes::Bytes;
-use fake_server::net::{Options, Server, Transport};
+use fake_server::net::{LOG_LIMIT_BYTES, Options, Server, Transport};
 use std::{
     io::{BufRead as _, BufReader, Error, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
@@ -147,7 +147,9 @@ impl Drop for Child {
 
 /// Serves until the parent is gone.
 pub(crate) fn serve(kind: Kind, plan: &str, json: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Arc::new(plans::named(plan)?);
+    // `lean-`: the log keeps no bodies and no headers.
+    let lean = plan.strip_prefix("lean-");
+    let plan = Arc::new(plans::named(lean.unwrap_or(plan))?);
     let json = Bytes::copy_from_slice(json.as_bytes());
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -156,6 +158,7 @@ pub(crate) fn serve(kind: Kind, plan: &str, json: &str) -> Result<(), Box<dyn st
     runtime.block_on(async {
         let options = Options {
             transport: Transport::Tcp,
+            log_limit_bytes: if lean.is_some() { 0 } else { LOG_LIMIT_BYTES },
             ..Options::default()
         };
         let server = match kind {

@@ -4,6 +4,7 @@
 //!
 //!     cargo run --release -p fake-server --example bench             about a minute
 //!     cargo run -p fake-server --example bench -- --short            a few seconds, to see that it runs
+//!     cargo run --release -p fake-server --example bench -- --leases only what stays of sandboxes and processes
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,6 +12,7 @@
 )]
 
 mod child;
+mod leases;
 mod live;
 mod peer;
 mod plans;
@@ -28,6 +30,7 @@ struct Size {
     frames: u64,
     json: Duration,
     streams: &'static [usize],
+    sandboxes: usize,
     watch: Duration,
 }
 
@@ -37,6 +40,7 @@ const FULL: Size = Size {
     frames: 1_000_000,
     json: Duration::from_secs(1),
     streams: &[1_000, 5_000],
+    sandboxes: 1_000,
     watch: Duration::from_secs(8),
 };
 
@@ -46,6 +50,7 @@ const SHORT: Size = Size {
     frames: 20_000,
     json: Duration::from_millis(200),
     streams: &[50],
+    sandboxes: 50,
     watch: Duration::from_millis(1_500),
 };
 
@@ -65,6 +70,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if cfg!(debug_assertions) {
         println!("(a build without optimisation: the figures only say that the benchmark runs)");
     }
+    if args.iter().any(|arg| arg == "--leases") {
+        return Ok(leases::measure(size.sandboxes)?);
+    }
     println!(
         "{:<53} {:>11} {:>11} {:>6}   ratios of the rounds",
         "medians", "fake-server", "plain hyper", "ratio"
@@ -75,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for &streams in size.streams {
         live::measure(streams, size.watch)?;
     }
-    Ok(())
+    leases::measure(size.sandboxes).map_err(Into::into)
 }
 
 /// Process start to first answer, and what memory it takes until then.

@@ -20,7 +20,7 @@ mod writer;
 
 pub use event::{Observer, WireEvent};
 pub use memory::MemoryNet;
-pub use server::{LOG_LIMIT_BYTES, Options, Server, Transport};
+pub use server::{Held, LOG_LIMIT_BYTES, Options, Server, Transport};
 pub use socket::{Connector, Socket};
 
 use std::time::Duration;

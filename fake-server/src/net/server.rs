@@ -14,6 +14,7 @@ use crate::{
     session::RefusalDue,
     wire::ids,
     wirelog::{Names, WireLog},
+    world,
 };
 use std::{
     fmt, io,
@@ -40,6 +41,21 @@ pub enum Transport {
     Tcp,
     /// Pipes in this network.
     Memory(MemoryNet),
+}
+
+/// What a server holds in memory, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Sandboxes, processes, journals and files.
+    pub world: world::Held,
+    /// Connections that are open, each with a task.
+    pub connections: usize,
+    /// Answers that are under way.
+    pub answers: usize,
+    /// Exchanges in the log: all of them stay, a few hundred bytes each.
+    pub exchanges: usize,
+    /// Bytes of bodies and headers that the log has kept: up to twice [`Options::log_limit_bytes`].
+    pub log_bytes: u64,
 }
 
 /// How a trial is served.
@@ -220,6 +236,12 @@ impl Server {
     #[must_use]
     pub fn now_us(&self) -> u64 {
         self.trial.now()
+    }
+
+    /// What the server holds in memory by now.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        self.trial.held()
     }
 
     /// The log so far.

@@ -289,6 +289,12 @@ impl Session {
         true_line(&process.shown(), FrameRef::Exit)
     }
 
+    /// What the world holds in memory.
+    #[must_use]
+    pub fn held(&self, now_ms: u64) -> crate::world::Held {
+        self.world.held(now_ms)
+    }
+
     /// What exists, or existed. Its exchange numbers are [`Arrival::index`].
     #[must_use]
     pub fn ledger(&self, now_ms: u64) -> Vec<LedgerEntry> {

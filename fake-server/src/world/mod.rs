@@ -23,12 +23,29 @@ use std::sync::Arc;
 /// Who owns everything here.
 pub const USER: &str = "user_conformance";
 
+/// What a world holds in memory, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Sandboxes that are not in a terminal state.
+    pub sandboxes: usize,
+    /// Processes that run.
+    pub processes: usize,
+    /// Entries of all journals, one a frame.
+    pub journal_entries: usize,
+    /// Bytes of all files.
+    pub file_bytes: usize,
+    /// Sandboxes and processes that are remembered, those that are gone among them: the ledger tells of all.
+    pub records: usize,
+}
+
 /// Everything that exists.
 #[derive(Clone, Debug)]
 pub struct World {
     names: Names,
     /// What the scenario says a process does.
     truth: Arc<Truth>,
+    /// What all others do: with pipes, and on a terminal.
+    healthy: [Arc<Truth>; 2],
     lag: u32,
     sandboxes: Vec<Sandbox>,
     made_sandboxes: u32,
@@ -72,6 +89,7 @@ impl World {
         let mut world = Self {
             names: names.clone(),
             truth: Arc::new(plan.truth.clone()),
+            healthy: [false, true].map(|pty| Arc::new(healthy(pty))),
             lag: plan.sandbox.lag,
             sandboxes: vec![sandbox],
             made_sandboxes: 0,
@@ -248,7 +266,7 @@ impl World {
         let truth = if scripted {
             Arc::clone(&self.truth)
         } else {
-            Arc::new(healthy(request.pty.is_some()))
+            Arc::clone(&self.healthy[usize::from(request.pty.is_some())])
         };
         Process::new(id, 100 + number, truth, request, by, now_ms)
     }
@@ -273,6 +291,23 @@ impl World {
     /// `NotFound`.
     pub fn processes(&mut self, sandbox: &str, now_ms: u64) -> Result<&mut [Process], Problem> {
         Ok(&mut self.sandbox(sandbox, now_ms)?.processes)
+    }
+
+    /// What all this holds in memory.
+    #[must_use]
+    pub fn held(&self, now_ms: u64) -> Held {
+        let mut held = Held::default();
+        for sandbox in &self.sandboxes {
+            held.records += 1;
+            held.sandboxes += usize::from(!sandbox.really().is_terminal());
+            held.file_bytes += sandbox.files.values().map(Vec::len).sum::<usize>();
+            for process in &sandbox.processes {
+                held.records += 1;
+                held.processes += usize::from(process.state(now_ms) == "running");
+                held.journal_entries += process.journal_entries();
+            }
+        }
+        held
     }
 
     /// What exists, or existed.

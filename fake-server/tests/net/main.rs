@@ -5,6 +5,7 @@
 mod doors;
 mod ends;
 mod framing;
+mod giving_back;
 mod planned;
 mod refusals;
 mod support;

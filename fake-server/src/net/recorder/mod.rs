@@ -10,12 +10,14 @@ mod told;
 use super::{
     heard::{self, Heard},
     lines::Lines,
+    server::Held,
 };
 use crate::{
     script::model::{Break, Cut},
     session::{Arrival, Meant},
     wire::{Blob, Call},
     wirelog::{Connection, Micros, Names, Payload, Refusal, Request, Segmented, TrapRequest},
+    world,
 };
 use entry::Gone;
 use std::sync::Arc;
@@ -28,6 +30,8 @@ pub(super) struct Recorder {
     exchanges: Vec<Told>,
     trap: Vec<TrapRequest>,
     refusals: Vec<Refusal>,
+    /// What it keeps of bodies, and of headers, bytes.
+    limit: u64,
     /// What is left for bodies, bytes.
     room: u64,
     /// What is left for headers, bytes. Apart, so that a trial's large bodies cost no headers.
@@ -116,6 +120,7 @@ impl Recorder {
             exchanges: Vec::new(),
             trap: Vec::new(),
             refusals: Vec::new(),
+            limit: limit_bytes,
             room: limit_bytes,
             head_room: limit_bytes,
             dropped: 0,
@@ -218,6 +223,22 @@ impl Recorder {
             broke_off: None,
         });
         place
+    }
+
+    /// What is held, with what the log holds.
+    pub(super) fn held(&self, world: world::Held, connections: usize) -> Held {
+        let limits = self.limit.saturating_mul(2);
+        Held {
+            world,
+            connections,
+            answers: self
+                .lines
+                .iter()
+                .filter(|line| line.current.is_some())
+                .count(),
+            exchanges: self.exchanges.len(),
+            log_bytes: limits - self.room - self.head_room,
+        }
     }
 
     /// Requests that came, or connections where there are more of them.

@@ -1,7 +1,10 @@
 //! What the peers have acknowledged, and waits for moments of the trial. Nobody looks at a socket after
 //! an answer: whoever wants to know looks then.
 
-use super::{super::recorder::Recorder, State, Trial};
+use super::{
+    super::{recorder::Recorder, server::Held},
+    State, Trial,
+};
 use crate::wirelog::WireLog;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -57,6 +60,14 @@ impl Trial {
     /// Whether an answer on the connection broke off, and the client has not closed it yet.
     pub(in super::super) fn awaits_close(&self, connection: u32) -> bool {
         self.state().recorder.awaits_close(connection)
+    }
+
+    /// What is held in memory.
+    pub(in super::super) fn held(&self) -> Held {
+        let now_ms = self.now_ms();
+        let state = self.state();
+        let connections = state.alive.len();
+        state.recorder.held(state.session.held(now_ms), connections)
     }
 
     /// The log so far.

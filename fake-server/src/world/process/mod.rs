@@ -264,6 +264,7 @@ impl Process {
         if self.exit(now_ms).is_none() {
             self.end("SIGTERM", now_ms);
         }
+        self.give_back(now_ms);
         if self.tree_exited(now_ms) {
             return Deleting::Done;
         }
@@ -284,6 +285,20 @@ impl Process {
             Children::Terminating { until_ms } if until_ms > now_ms => Deleting::Grace { until_ms },
             _ => Deleting::Done,
         }
+    }
+
+    /// A leader that has exited writes nothing more: what was only there for that, and what was kept to be told again,
+    /// is given back. What answers say stays.
+    fn give_back(&mut self, now_ms: u64) {
+        self.write_until(now_ms);
+        self.journal.close();
+        let _ = self.facts.change();
+    }
+
+    /// Entries of its journal that are held in memory.
+    #[must_use]
+    pub fn journal_entries(&self) -> usize {
+        self.journal.entries()
     }
 
     fn end(&mut self, signal: &str, now_ms: u64) {

@@ -44,6 +44,10 @@ impl Process {
     /// The answer that shows it.
     pub fn told(&mut self, now_ms: u64) -> Success {
         let shown = self.shown_at(now_ms);
+        if self.deleted_by.is_some() {
+            // Hardly anybody asks for it again: nothing is kept for that.
+            return Success::of(&self.facts.view(&shown));
+        }
         self.facts
             .say(shown.clone(), |facts| Success::of(&facts.view(&shown)))
     }

@@ -265,6 +265,8 @@ impl Sandbox {
                 for process in &mut self.processes {
                     let _ = process.delete(0, by, now_ms);
                 }
+                // Nothing but a running sandbox reads files, and none is forked.
+                self.files = BTreeMap::new();
                 self.begin(State::Destroying)
             }
         }

@@ -105,9 +105,9 @@ impl Journal {
             return Err(Evicted { after, oldest });
         }
         let from = self.kept.partition_point(|entry| entry.seq <= after);
-        let closed = self.closed.map_or(1..=0, |(oldest, newest)| {
-            oldest.max(after.saturating_add(1))..=newest
-        });
+        let closed = self.closed.into_iter();
+        let closed =
+            closed.flat_map(move |(oldest, newest)| oldest.max(after.saturating_add(1))..=newest);
         Ok(self.kept.range(from..).map(|entry| entry.seq).chain(closed))
     }
 

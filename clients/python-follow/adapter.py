@@ -8,9 +8,10 @@ Python 3.10 or later, standard library only. Read it from top to bottom:
     3  HTTP       one request a connection, framing taken at its word, every wait bounded
     4  Frames     bytes to lines, lines to frames, nothing guessed
     5  Client     execute, follow, connect, upload, download
-    6  Adapter    the same five as jobs, one thread each, JSON lines on stdin and stdout
+    6  Leases     acquire, release, pause, resume
+    7  Adapter    all of them as jobs, one thread each, JSON lines on stdin and stdout
 
-The client stands alone: sections 1 to 5 know nothing of the harness. Copy it, or copy section 6 and put your
+The client stands alone: sections 1 to 6 know nothing of the harness. Copy it, or copy section 7 and put your
 own client in the place of this one.
 """
 
@@ -26,6 +27,7 @@ import socket
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -42,6 +44,7 @@ MAX_ANSWER = 1 << 20  # bytes of a JSON answer
 MAX_FILE = 500 << 20  # bytes of a file, as the vendor's own tools transfer
 INPUT_SIZE = 256 << 10  # bytes of stdin in one request, as the server allows
 CLEANUP_TIMEOUT = 1.0  # seconds for deleting a process, beyond the call's own deadline
+POLL = 0.1  # seconds between two looks at a sandbox's state
 GRACE_MS = 200  # milliseconds a process tree has between SIGTERM and SIGKILL
 
 
@@ -61,6 +64,8 @@ class Failure(Exception):
     ):
         super().__init__(message)
         self.kind, self.message, self.status, self.cause, self.errno = kind, message, status, cause, errno
+        self.sandbox: str | None = None  # that may be left
+        self.transient: bool | None = None  # another try may mend it; told of acquisitions only
 
 
 class TimedOut(Exception):
@@ -289,7 +294,7 @@ BLANK = b" \t\r"  # what JSON calls white space, less the LF
 BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 SIGNAL = re.compile("SIG[A-Z0-9]+")
 PAGES = ("text/html", "application/xhtml+xml", "application/json")  # what refusals are made of, and no file
-PROCESS_ID = re.compile("[A-Za-z0-9_-]{1,200}")
+IDENTIFIER = re.compile("[A-Za-z0-9_-]{1,200}")  # what may stand in a URL
 
 
 def parse(text: bytes | bytearray) -> Any:
@@ -529,7 +534,7 @@ class Client:
                 process = success(response).get("process_id")
         except (Broken, TimedOut, Cancelled, ValueError, RecursionError):
             raise unconfirmed from None
-        if not isinstance(process, str) or not PROCESS_ID.fullmatch(process):
+        if not isinstance(process, str) or not IDENTIFIER.fullmatch(process):
             raise unconfirmed
         return process
 
@@ -591,7 +596,187 @@ def http_error(what: str, status: int) -> Failure:
     return Failure("http-error", f"{what} (HTTP {status})", status)
 
 
-# --- 6  Adapter ----------------------------------------------------------------------------------
+# --- 6  Leases -----------------------------------------------------------------------------------
+
+DEAD = ("failed", "destroying", "destroyed", "error")  # nothing leads on from these, but a resume from the last
+TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
+ERRNOS = ("ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH")
+
+
+class Leases:
+    """Sandboxes: got, given back, paused and resumed."""
+
+    def __init__(self, base: str, key: str):
+        self._base, self._key = base, key
+
+    def acquire(
+        self, wanted: dict[str, Any], prefix: str, attempts: int, delay: float, patience: Patience
+    ) -> str:
+        """A sandbox that runs; its id. A policy repeats the whole of it after transient failures."""
+        while True:
+            try:
+                return self._acquire(wanted, prefix, patience)
+            except Failure as failure:
+                attempts -= 1
+                failure.transient = is_transient(failure)
+                if attempts <= 0 or failure.sandbox is not None or not failure.transient:
+                    raise
+                try:
+                    patience.sleep(delay)
+                except (TimedOut, Cancelled):
+                    if failure.kind == "creation-unconfirmed":
+                        raise failure from None  # stands above what ended the wait
+                    raise
+
+    def release(self, sandbox: str, patience: Patience) -> None:
+        """Destroys a sandbox. Only a success that says so, or 404, is a proof."""
+        try:
+            answer = self._ask("DELETE", f"/{sandbox}", "the sandbox could not be destroyed", patience)
+        except Failure as failure:
+            if failure.status == 404:
+                return
+            raise
+        if self._state(answer, sandbox) not in ("destroying", "destroyed"):
+            raise Failure("invalid-response", "the sandbox may still be there: its end was not confirmed")
+
+    def change(self, verb: str, sandbox: str, patience: Patience) -> None:
+        """Pauses or resumes a sandbox: asked for once, then waited for."""
+        wanted, via = ("paused", "pausing") if verb == "pause" else ("running", "resuming")
+        state = self._look(sandbox, patience)
+        if state == wanted:
+            return
+        if state in DEAD and not (verb == "resume" and state == "error"):
+            raise dead()
+        try:
+            answer = self._ask("POST", f"/{sandbox}/{verb}", f"the {verb} was refused", patience)
+            state = self._state(answer, sandbox)
+        except Failure as failure:
+            if not (passes(failure) or failure.status == 409):
+                raise
+            state = self._look(sandbox, patience)  # tells what the answer did not
+            if state not in (wanted, via, *DEAD):
+                raise
+        self._settle(sandbox, wanted, state, patience)
+
+    def _acquire(self, wanted: dict[str, Any], prefix: str, patience: Patience) -> str:
+        name = f"{prefix[:12]}-{uuid.uuid4().hex[:8]}"
+        try:
+            sandbox, state = self._create({**wanted, "name": name}, patience)
+        except (Failure, TimedOut, Cancelled) as error:
+            refused = isinstance(error, Failure) and error.kind == "http-error" and is_refusal(error.status)
+            if not refused:
+                self._reconcile(name, error)
+            raise
+        try:
+            self._settle(sandbox, "running", state, patience)
+        except (Failure, TimedOut, Cancelled) as error:
+            self._give_back(sandbox, error)
+            raise
+        return sandbox
+
+    def _create(self, body: dict[str, Any], patience: Patience) -> tuple[str, str]:
+        """One POST, whatever happens. The id and the state of what it made."""
+        data = self._ask("POST", "", "the sandbox was refused", patience, body)
+        sandbox = data.get("id")
+        if not isinstance(sandbox, str) or not IDENTIFIER.fullmatch(sandbox):
+            raise Failure("invalid-response", "the new sandbox has no usable id")
+        return sandbox, str(data.get("status", "running"))
+
+    def _reconcile(self, name: str, error: Failure | TimedOut | Cancelled) -> None:
+        """Nobody knows whether the create made one: it is looked for by its name, and destroyed if it is there."""
+        try:
+            rows = self._ask("GET", "?limit=500", "the list was refused", Patience(CLEANUP_TIMEOUT)).get("data")
+            ids = [row["id"] for row in rows if row.get("name") == name]
+        except (Failure, TimedOut, AttributeError, KeyError, TypeError):
+            ids = []
+        if ids and isinstance(ids[0], str) and IDENTIFIER.fullmatch(ids[0]):
+            self._give_back(ids[0], error)
+            return
+        cause = error if isinstance(error, Failure) else None
+        raise Failure(
+            "creation-unconfirmed",
+            "the creation of the sandbox could not be confirmed",
+            cause and cause.status,
+            cause,
+            cause and cause.errno,
+        )
+
+    def _give_back(self, sandbox: str, error: Failure | TimedOut | Cancelled) -> None:
+        """Destroys what an acquisition made, even after its deadline; or says that it may be left."""
+        try:
+            self.release(sandbox, Patience(CLEANUP_TIMEOUT))
+        except (Failure, TimedOut):
+            cause = error if isinstance(error, Failure) else None
+            failure = Failure("cleanup-unconfirmed", "the sandbox may be left", cause=cause)
+            failure.sandbox = sandbox
+            raise failure from None
+
+    def _settle(self, sandbox: str, wanted: str, state: str, patience: Patience) -> None:
+        """Polls until the state is there; one that lags behind is waited out."""
+        while state != wanted:
+            if state in DEAD:
+                raise dead()
+            patience.sleep(POLL)
+            state = self._look(sandbox, patience)
+
+    def _look(self, sandbox: str, patience: Patience) -> str:
+        """The state. Reading changes nothing and is repeated."""
+        tries = 1 + MAX_RECONNECTS
+        while True:
+            try:
+                answer = self._ask("GET", f"/{sandbox}", "the state could not be read", patience)
+                return self._state(answer, sandbox)
+            except Failure as failure:
+                tries -= 1
+                if tries == 0 or not passes(failure):
+                    raise
+            patience.sleep(POLL)
+
+    def _state(self, answer: dict[str, Any], sandbox: str) -> str:
+        if answer.get("id", sandbox) != sandbox:
+            raise Failure("invalid-response", "the answer is about another sandbox")
+        return str(answer.get("status"))
+
+    def _ask(self, method: str, path: str, what: str, patience: Patience, body: Any = None) -> dict[str, Any]:
+        """The data of an answer."""
+        patience.left()
+        try:
+            with Response(self._base, self._key, method, f"/v1/sandboxes{path}", patience, body) as response:
+                status = response.status
+                if not 200 <= status < 300:
+                    # A number that is no status is the server's, and not handed on.
+                    real = 100 <= status <= 599
+                    raise http_error(what, status) if real else Failure("http-error", what)
+                return success(response)
+        except Broken as broken:
+            code = broken.errno if broken.errno in ERRNOS else None
+            raise Failure("transport", f"{what}: the connection broke", errno=code) from None
+        except (ValueError, RecursionError):
+            raise Failure("invalid-response", f"{what}: the answer is no success") from None
+
+
+def passes(failure: Failure) -> bool:
+    """Whether a call that changes nothing may bring something else the next time."""
+    return failure.kind == "transport" or failure.status == 429 or (failure.status or 0) >= 500
+
+
+def is_refusal(status: int | None) -> bool:
+    """Whether a create that was answered so has surely made nothing."""
+    return status is not None and 400 <= status < 500 and status != 408
+
+
+def is_transient(failure: Failure) -> bool:
+    """Whether another try may mend it: by the status or the broken connection, never by any text."""
+    if failure.kind in ("creation-unconfirmed", "cleanup-unconfirmed") and failure.cause is not None:
+        return is_transient(failure.cause)
+    return failure.kind == "transport" or failure.status in TRANSIENT
+
+
+def dead() -> Failure:
+    return Failure("state-failed", "the sandbox is in a state from which nothing leads on")
+
+
+# --- 7  Adapter ----------------------------------------------------------------------------------
 
 
 class Adapter:
@@ -609,7 +794,8 @@ class Adapter:
             client={"name": "python-follow", "version": VERSION, "language": "Python"},
             capabilities=[
                 *("execute", "follow", "connect", "upload", "download"),
-                *("live-output", "cancel", "timeout", "resume-stream"),
+                *("acquire", "release", "pause", "resume"),
+                *("live-output", "cancel", "timeout", "resume-stream", "classifies-transient", "lease-policy"),
             ],
             profile={
                 "cleanup-timeout-ms": int(CLEANUP_TIMEOUT * 1000),
@@ -641,6 +827,8 @@ class Adapter:
             result = self._ask(job, patience, sink)
         except Failure as failure:
             result = {"outcome": "error", "error": report(failure)}
+            if failure.sandbox is not None:
+                result["sandbox_id"] = failure.sandbox
         except TimedOut:
             result = {"outcome": "timed-out"}
         except Cancelled:
@@ -655,6 +843,7 @@ class Adapter:
 
     def _ask(self, job: dict[str, Any], patience: Patience, sink: Sink) -> dict[str, Any]:
         client = Client(job["base_url"], job["api_key"], job["sandbox_id"])
+        leases = Leases(job["base_url"], job["api_key"])
         match job.get("op"):
             case "execute":
                 stdin = base64.b64decode(job.get("stdin_base64", ""))
@@ -670,6 +859,18 @@ class Adapter:
                 return {"outcome": "ok"}
             case "download":
                 return {"outcome": "ok", "data_base64": encoded(client.download(job["path"], patience))}
+            case "acquire":
+                policy = job.get("policy", {})
+                wanted = {field: job[field] for field in ("shape", "rootfs") if field in job}
+                attempts, delay = policy.get("attempts", 1), policy.get("min_delay_ms", 0) / 1000
+                prefix = job.get("name_prefix", "lease")
+                return {"outcome": "ok", "sandbox_id": leases.acquire(wanted, prefix, attempts, delay, patience)}
+            case "release":
+                leases.release(job["sandbox_id"], patience)
+                return {"outcome": "ok"}
+            case "pause" | "resume" as verb:
+                leases.change(verb, job["sandbox_id"], patience)
+                return {"outcome": "ok"}
             case _:
                 raise Failure("unsupported", "this client has no such op")
         return {"outcome": "exited", "exit_code": status[0], "signal": status[1]}
@@ -702,6 +903,8 @@ def report(failure: Failure) -> dict[str, Any]:
         fields["http_status"] = failure.status
     if failure.errno is not None:
         fields["errno"] = failure.errno
+    if failure.transient is not None:
+        fields["transient"] = failure.transient
     if failure.cause is not None:
         fields["cause"] = report(failure.cause)
     return fields

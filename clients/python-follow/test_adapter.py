@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 
 import adapter
-from adapter import Broken, Cancelled, Client, Failure, Patience, TimedOut
+from adapter import Broken, Cancelled, Client, Failure, Leases, Patience, TimedOut
 
 DATA = b'{"type":"data","seq":%d,"stream":"stdout","data_base64":"%s"}\n'
 EXIT = b'{"type":"exit","exit_code":0,"signal":null}\n'
@@ -104,6 +104,83 @@ class Files(unittest.TestCase):
         self.assertEqual(self.download(b"Content-Length: 4\r\n", b"one"), "transport")
         self.assertEqual(self.download(b"Content-Type: text/html\r\n", b"page"), "invalid-response")
         self.assertEqual(self.download(b"Content-Encoding: gzip\r\n", b"one"), "transport")
+
+
+class Leasing(unittest.TestCase):
+    """Leases against canned answers; the waits between two looks are left out."""
+
+    def setUp(self):
+        delay, adapter.POLL = adapter.POLL, 0
+        self.addCleanup(setattr, adapter, "POLL", delay)
+
+    def ask(self, call, *answers):
+        with Server(*answers) as server:
+            self.server = server
+            return call(Leases(server.base, "key"))
+
+    def asked(self):
+        return [request.removesuffix(" HTTP/1.1") for request, _ in self.server.requests]
+
+    def acquire(self, *answers, attempts=1):
+        return self.ask(
+            lambda leases: leases.acquire({"shape": "s"}, "test", attempts, 0, Patience(5)), *answers
+        )
+
+    def fails(self, call, *answers, **more):
+        with self.assertRaises(Failure) as raised:
+            call(*answers, **more)
+        return raised.exception
+
+    def test_a_sandbox_is_waited_for(self):
+        answers = [said(state) for state in ("creating", "creating", "running")]
+        self.assertEqual(self.acquire(*answers), "sb-1")
+        self.assertEqual(self.asked(), ["POST /v1/sandboxes", *["GET /v1/sandboxes/sb-1"] * 2])
+
+    def test_an_unclear_create_is_looked_for_and_not_repeated(self):
+        failure = self.fails(self.acquire, refused(502), refused(404))
+        self.assertEqual((failure.kind, failure.status), ("creation-unconfirmed", 502))
+        self.assertTrue(failure.transient)
+        self.assertEqual(self.asked(), ["POST /v1/sandboxes", "GET /v1/sandboxes?limit=500"])
+        self.assertEqual(self.fails(self.acquire, refused(402)).kind, "http-error")
+
+    def test_what_was_made_is_destroyed_or_named(self):
+        failure = self.fails(self.acquire, said("failed"), said("destroying"))
+        self.assertEqual((failure.kind, failure.sandbox), ("state-failed", None))
+        failure = self.fails(self.acquire, said("failed"), refused(500))
+        self.assertEqual((failure.kind, failure.sandbox), ("cleanup-unconfirmed", "sb-1"))
+        self.assertEqual(self.asked(), ["POST /v1/sandboxes", "DELETE /v1/sandboxes/sb-1"])
+
+    def test_a_policy_asks_for_a_new_name_each_time(self):
+        self.assertEqual(self.acquire(refused(429), said("running"), attempts=2), "sb-1")
+        names = [json.loads(body)["name"] for _, body in self.server.requests]
+        self.assertNotEqual(*names)
+        self.assertTrue(all(name.startswith("test-") and len(name) <= 22 for name in names))
+        self.fails(self.acquire, refused(402), attempts=2)
+        self.assertEqual(len(self.asked()), 1)
+
+    def test_only_a_proof_is_a_release(self):
+        release = lambda *answers: self.ask(lambda leases: leases.release("sb-1", Patience(5)), *answers)
+        for proof in (said("destroying"), said("destroyed"), refused(404)):
+            release(proof)
+        for answer in (said("running"), said("destroyed", "sb-2"), refused(500), b""):
+            self.fails(release, answer)
+
+    def test_an_accepted_change_is_waited_for(self):
+        pause = lambda *answers: self.ask(lambda leases: leases.change("pause", "sb-1", Patience(5)), *answers)
+        pause(said("running"), said("pausing"), said("running"), said("paused"))
+        self.assertEqual(self.asked()[1], "POST /v1/sandboxes/sb-1/pause")
+        pause(said("running"), refused(409), said("paused"))
+        self.assertEqual(self.fails(pause, said("running"), said("pausing"), said("error")).kind, "state-failed")
+        self.assertEqual(self.fails(pause, said("paused", "sb-2")).kind, "invalid-response")
+
+
+def said(state, sandbox="sb-1"):
+    body = json.dumps({"status": "success", "data": {"id": sandbox, "status": state}}).encode()
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+
+def refused(status):
+    return b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status
 
 
 class Following(unittest.TestCase):

@@ -61,6 +61,11 @@ impl Cause {
             Said::Refused(status @ 300..=399) => {
                 Self::status(&["http-error", "transport"], *status)
             }
+            // Some libraries let a number that is no status pass, others call the answer broken.
+            Said::Refused(status @ 600..) => Self {
+                broken: true,
+                ..Self::status(&["http-error", "transport"], *status)
+            },
             Said::Refused(status) => Self::status(&["http-error"], *status),
             Said::Unproven { status, broken } => Self {
                 broken: *broken,
@@ -97,6 +102,7 @@ impl Cause {
     /// errno.
     pub(crate) fn is_transient(&self) -> Option<bool> {
         match self.status {
+            Some(600..) => None,
             Some(status) if status >= 300 => Some(TRANSIENT.contains(&status)),
             // A body that broke off: with an errno or without one.
             Some(_) if self.broken => None,

@@ -1,7 +1,7 @@
 //! The canonical text of a wire log: what crossed the wire, readable, and the same for the same plan
 //! and the same client on every run, machine and transport.
 //!
-//! Left out: times, acknowledgements, ids (placeholders stand for them), request headers that differ
+//! Left out: times, acknowledgements, ids and the names that a client makes up for sandboxes (placeholders stand for them), request headers that differ
 //! from client to client, when the client closed, and everything after the last byte that a right
 //! client needed: whether that was still sent depends on who was faster.
 
@@ -10,7 +10,7 @@ mod tail;
 
 use crate::{
     script::model::{Cut, CutPoint, Plan},
-    wire::Blob,
+    wire::{Blob, Call},
     wirelog::{Exchange, LedgerEntry, Request, WireLog},
 };
 use std::fmt::Write as _;
@@ -51,8 +51,11 @@ pub fn canonical(log: &WireLog, plan: &Plan) -> String {
     for exchange in loose {
         show(exchange, &names, &mut text);
     }
-    for refusal in &log.refusals {
-        let _ = writeln!(text, "\nthe port refused, by fault {}", refusal.fault);
+    // For how long a port was closed at once is the clock's doing where refusals cannot be counted.
+    let mut refused: Vec<usize> = log.refusals.iter().map(|refusal| refusal.fault).collect();
+    refused.dedup();
+    for fault in refused {
+        let _ = writeln!(text, "\nthe port refused, by fault {fault}");
     }
     for trapped in &log.trap {
         text.push_str("\nat the trap");
@@ -155,6 +158,27 @@ fn ledger(entry: &LedgerEntry, log: &WireLog, names: &Placeholders) -> Option<St
     Some(line)
 }
 
+/// Bytes of a sandbox's name from which on it stands for nothing else.
+const TELLING: usize = 6;
+
+/// Names of sandboxes that the client asked for, each once: it draws them anew in each trial.
+fn asked_names(log: &WireLog) -> Vec<String> {
+    let mut asked: Vec<String> = Vec::new();
+    for exchange in &log.exchanges {
+        if exchange.call != Some(Call::CreateSandbox) {
+            continue;
+        }
+        let body: Option<serde_json::Value> = serde_json::from_slice(&exchange.request.body).ok();
+        let name = body.as_ref().and_then(|body| body.get("name")?.as_str());
+        if let Some(name) = name.filter(|name| name.len() >= TELLING)
+            && !asked.iter().any(|known| known == name)
+        {
+            asked.push(name.to_owned());
+        }
+    }
+    asked
+}
+
 /// What stands for what differs from trial to trial.
 struct Placeholders {
     api_key: String,
@@ -182,6 +206,9 @@ impl Placeholders {
             for (entry, number) in others.zip(2..) {
                 names.push((entry.id.clone(), format!("{{{kind}-{number}}}")));
             }
+        }
+        for (name, number) in asked_names(log).into_iter().zip(1..) {
+            names.push((name, format!("{{name-{number}}}")));
         }
         names.retain(|(name, _)| !name.is_empty());
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));

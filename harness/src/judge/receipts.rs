@@ -47,7 +47,8 @@ pub(super) fn exercised(walk: &Walk<'_>, expected: &Expected) -> Exercised {
             Reach::Bait | Reach::Never => {}
             Reach::Always => {
                 if let Some(missing) = missing(walk, fault) {
-                    return Exercised::No(missing);
+                    return ruled_out(walk, fault.number)
+                        .map_or(Exercised::No(missing), Exercised::RuledOut);
                 }
                 met = true;
             }
@@ -90,6 +91,32 @@ fn missing_call(walk: &Walk<'_>, expected: &Expected) -> Option<String> {
         ) && count(*call) == 0
     })?;
     Some(format!("the client never made a {call} request"))
+}
+
+/// A choice of the client, or of its words, that leaves a fault without a receipt.
+fn ruled_out(walk: &Walk<'_>, number: usize) -> Option<String> {
+    let mut faults = walk.plan.faults.iter();
+    let fault = faults.find(|fault| fault.number == number)?;
+    let wrote = || {
+        let mut exchanges = walk.log.exchanges.iter();
+        exchanges.any(|exchange| exchange.call == Some(Call::Input))
+    };
+    if fault.on == Some(Call::Input) && !walk.creates.is_empty() && !wrote() {
+        return Some("the client does not write a command's standard input".to_owned());
+    }
+    // Whoever connects once and tells no errno meets a port that is closed from then on with its cleanup alone.
+    let refused = || {
+        let mut refusals = walk.log.refusals.iter();
+        refusals.any(|refusal| refusal.fault == number)
+    };
+    (walk.unseen_delete
+        && walk.deletes.is_empty()
+        && walk.promises.connect_budget() == 1
+        && refused())
+    .then(|| {
+        "the client tells no errno, and so nothing shows that its cleanup met a closed port"
+            .to_owned()
+    })
 }
 
 fn not_met_at_all(walk: &Walk<'_>, expected: &Expected) -> Exercised {

@@ -220,7 +220,7 @@ impl Server {
         }
     }
 
-    /// Resolves when more than this many requests came, or connections were accepted: a client that floods.
+    /// Resolves when more than this many requests came, or connections were accepted or refused: a client that floods.
     pub fn flooded(&self, most: usize) -> impl Future<Output = ()> + Send + use<> {
         let trial = Arc::clone(&self.trial);
         async move { trial.until(|recorder| recorder.arrivals() > most).await }

@@ -241,9 +241,9 @@ impl Recorder {
         }
     }
 
-    /// Requests that came, or connections where there are more of them.
+    /// Requests that came, or connections where there are more of them, and times that the port refused.
     pub(super) fn arrivals(&self) -> usize {
-        self.exchanges.len().max(self.lines.len())
+        self.exchanges.len().max(self.lines.len()) + self.refusals.len()
     }
 
     /// Exchanges that the connection has seen, this one included.

@@ -88,6 +88,11 @@ impl Said<'_, '_> {
     /// Requirements that a wrong outcome counts under, the best first.
     fn rules(&self) -> Vec<&'static str> {
         let mut rules = rules(self.walk.plan.op).to_vec();
+        // A wrong result says nothing of how often a command ran, where the scenario asks for more than that.
+        let asked = |id: &str| self.walk.plan.requirements.iter().any(|asked| asked == id);
+        if asked("exec/frames") {
+            rules.retain(|id| *id != "exec/once");
+        }
         let is_redirect = |right: &Right| matches!(right, Right::Fails(fails) if fails.status.is_some_and(|status| status / 100 == 3));
         if self.reading.rights.iter().any(is_redirect) {
             rules.push("secrets/no-redirect");

@@ -167,7 +167,7 @@ fn key(entry: &KnownFailure) -> String {
 }
 
 /// Where a case stands in the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "standing")]
 pub enum Standing {
     /// Everything held.

@@ -2,6 +2,7 @@
 
 use crate::contract;
 use fake_server::script::{Mistakes, Scenario, parse};
+use sha2::{Digest as _, Sha256};
 use include_dir::{Dir, DirEntry, include_dir};
 use std::{collections::BTreeMap, fmt};
 
@@ -148,6 +149,28 @@ impl Suite {
     /// Every scenario in order.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter()
+    }
+
+    /// SHA-256 over ids and texts of all scenarios, ordered by id, in hex: the same digest is the same suite, whatever
+    /// machine and folder it came from.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut sources: Vec<(&str, &str)> = self
+            .iter()
+            .map(|entry| (entry.source.id.as_str(), entry.source.text.as_str()))
+            .collect();
+        sources.sort_unstable();
+        let mut hash = Sha256::new();
+        for (id, text) in sources {
+            for part in [id, text] {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part.as_bytes());
+            }
+        }
+        hash.finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// The scenario with that id.

@@ -15,6 +15,8 @@ use std::{collections::BTreeMap, sync::Arc};
 pub struct RunInfo {
     /// The harness's version.
     pub suite: String,
+    /// SHA-256 over every scenario that could be selected, in hex; empty where it is not known.
+    pub digest: String,
     /// The client.
     pub client: ClientInfo,
     /// Everything random follows from it.
@@ -36,7 +38,7 @@ pub struct RunInfo {
 }
 
 /// Who is judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClientInfo {
     /// Name.
     pub name: String,
@@ -58,7 +60,7 @@ pub struct Judged {
 }
 
 /// How a run ended before all its cases were judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// Ctrl-C.
@@ -68,7 +70,7 @@ pub enum Stopped {
 }
 
 /// Checks of one area.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Tally {
     /// Held.
@@ -100,7 +102,7 @@ impl Tally {
 }
 
 /// Cases by standing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct CaseCounts {
     /// Everything held.
@@ -124,7 +126,7 @@ pub struct CaseCounts {
 }
 
 /// A run in numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Summary {
     /// Checks by area, in the contract's order, areas without a check left out.
     pub areas: Vec<(String, Tally)>,

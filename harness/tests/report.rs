@@ -26,6 +26,7 @@ use std::sync::Arc;
 fn info(cases: usize) -> RunInfo {
     RunInfo {
         suite: "0.1.0".to_owned(),
+        digest: String::new(),
         client: ClientInfo {
             name: "acme-createos".to_owned(),
             version: Some("2.1.0".to_owned()),

@@ -78,6 +78,7 @@ fn swept(plan: &Plan, reference: Reference, wanted: &Wanted, sink: &mut dyn Sink
     let cuts = sweep.cuts(wanted);
     let info = RunInfo {
         suite: "0.0.0".to_owned(),
+        digest: String::new(),
         client: client.info(),
         program: vec!["createos-conformance".to_owned()],
         seed: 1,

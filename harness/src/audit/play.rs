@@ -129,6 +129,7 @@ async fn play(plans: &[Arc<Plan>], bug: Bug, options: &Options) -> Vec<Judged> {
     let client = Arc::new(Client::Reference(Reference::wrong(bug)));
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: String::new(),
         client: client.info(),
         seed: options.seed,
         strict: true,

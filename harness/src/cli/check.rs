@@ -147,6 +147,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
     let client = Arc::new(Client::Reference(reference));
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: String::new(),
         client: client.info(),
         seed: SEED,
         strict: true,

@@ -131,6 +131,7 @@ async fn judged(
     let cases = cases(args);
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: String::new(),
         client: client.info(),
         seed,
         strict: args.strict,

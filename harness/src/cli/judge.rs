@@ -109,8 +109,8 @@ fn show(run: &Run, args: &JudgeArgs) -> Exit {
     let summary = Summary::new(&run.judged, &info, None, 0);
     if args.json {
         let mut text = run_line(&info) + "\n";
-        for one in &run.judged {
-            text.push_str(&case_line(one, &info, args.verbose));
+        for (index, one) in run.judged.iter().enumerate() {
+            text.push_str(&case_line(one, Some(index), &info, args.verbose));
             text.push('\n');
         }
         text.push_str(&summary_line(&summary));

@@ -63,7 +63,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         .map(|at| Arc::clone(&plans[at]))
         .collect();
     tell_notes(&never_met(&selected, &files));
-    block_on(judged(args, &selected, &ids, files))?
+    let digest = suite.digest();
+    block_on(judged(args, &selected, &ids, files, &digest))?
 }
 
 /// Faults of single files that nobody will meet. Such a file is mostly new, and the pass that it gets says nothing
@@ -84,10 +85,12 @@ async fn judged(
     plans: &[Arc<Plan>],
     ids: &[&str],
     files: BTreeMap<String, String>,
+    digest: &str,
 ) -> Result<Exit, Failure> {
     let (client, known) = or_interrupted(ready(args, ids)).await?;
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: digest.to_owned(),
         client: client.info(),
         seed: args.seed,
         strict: args.strict,

@@ -90,6 +90,7 @@ async fn all(
     };
     let mut info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
+        digest: String::new(),
         client: client.info(),
         program: super::called::program(),
         seed: args.seed,

@@ -158,7 +158,7 @@ impl Folder {
         source: &Source,
         info: &RunInfo,
     ) -> Result<PathBuf, SaveError> {
-        let line = case_line(judged, info, true);
+        let line = case_line(judged, None, info, true);
         let case: Value = serde_json::from_str(&line).unwrap_or(Value::String(line));
         let client: &ClientInfo = &info.client;
         let whole = json!({

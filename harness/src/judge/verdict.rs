@@ -47,7 +47,7 @@ impl Verdict {
 }
 
 /// One requirement in one trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Check {
     /// Requirement id.
     pub requirement: String,
@@ -60,7 +60,7 @@ pub struct Check {
 }
 
 /// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckStatus {
     /// Held, and the fault was proven to have reached the client.
@@ -93,7 +93,7 @@ impl CheckStatus {
 }
 
 /// One thing that was wrong.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Violation {
     /// Requirement id.
     pub requirement: String,
@@ -111,7 +111,7 @@ pub struct Violation {
 }
 
 /// Where in the trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// A request or its answer: index into `WireLog::exchanges`.

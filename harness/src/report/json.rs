@@ -1,71 +1,140 @@
-//! The report for machines: one JSON object a line. `run` first, a `case` for each case in the run's order, `summary` last.
+//! The report for machines, from which all others are made: one JSON object a line, as `line` describes them.
+//! `run` first, a `case` for each case in the run's order, `summary` last.
 //! Where cases are repeated (`--verify-stability`), these lines are about the first run, and a `stability` line follows.
 
-use super::{redact::redact, story::replay_command};
+use super::{
+    line::{CaseLine, ExitLine, Line, Moment, Run, RunLine, SummaryLine, VERSION},
+    redact::redact,
+    story::replay_command,
+    timeline::{Act, Entry, timeline},
+};
 use crate::{
+    case::Case,
     events::{RunEvent, Sink},
     exit::Exit,
     judge::CheckStatus,
     stability::Repeats,
     summary::{Judged, RunInfo, Summary},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The line about the run.
 #[must_use]
 pub fn run_line(info: &RunInfo) -> String {
-    json!({ "type": "run", "run": info }).to_string()
+    text(&Line::Run(RunLine {
+        version: VERSION,
+        run: Run {
+            suite: info.suite.clone(),
+            digest: info.digest.clone(),
+            client: info.client.clone(),
+            seed: info.seed,
+            strict: info.strict,
+            transport: info.transport.to_owned(),
+            cases: info.cases,
+            replay_arguments: info.replay_arguments.clone(),
+        },
+    }))
 }
 
-/// The line about a case. `whole` adds the plan and the wire log, from which it can be judged again.
+/// The line about a case. `index` is its place in the run; `whole` adds the plan and the wire log, from which it can be
+/// judged again.
 #[must_use]
-pub fn case_line(judged: &Judged, info: &RunInfo, whole: bool) -> String {
+pub fn case_line(judged: &Judged, index: Option<usize>, info: &RunInfo, whole: bool) -> String {
+    redacted(
+        &Line::Case(Box::new(case(judged, index, info, whole))),
+        &judged.case,
+    )
+}
+
+/// [`case_line`] for a case that was judged again.
+#[must_use]
+pub fn revised_line(judged: &Judged, index: Option<usize>, info: &RunInfo, whole: bool) -> String {
+    redacted(
+        &Line::Revised(Box::new(case(judged, index, info, whole))),
+        &judged.case,
+    )
+}
+
+fn redacted(line: &Line, case: &Case) -> String {
+    match &case.trial {
+        Some(trial) => redact(&text(line), &trial.log.names),
+        None => text(line),
+    }
+}
+
+/// A line as text. Its members are all plain data, so there is nothing that can't be written.
+fn text(line: &impl Serialize) -> String {
+    serde_json::to_string(line).unwrap_or_default()
+}
+
+fn case(judged: &Judged, index: Option<usize>, info: &RunInfo, whole: bool) -> CaseLine {
     let case = &judged.case;
-    let mut line = json!({
-        "type": "case",
-        "id": case.id(),
-        "scenario": case.scenario(),
-        "title": case.plan.title,
-    });
-    if let (Value::Object(line), Ok(Value::Object(standing))) =
-        (&mut line, serde_json::to_value(&judged.standing))
-    {
-        line.extend(standing);
+    let told = case
+        .verdict
+        .checks
+        .iter()
+        .any(|check| !matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable));
+    let trial = case.trial.as_ref();
+    CaseLine {
+        index,
+        id: case.id().to_owned(),
+        scenario: case.scenario().to_owned(),
+        title: case.plan.title.clone(),
+        why: case.plan.why.clone(),
+        standing: judged.standing.clone(),
+        took_ms: judged.took_ms,
+        seed: case.plan.seed,
+        checks: case.verdict.checks.clone(),
+        violations: case.verdict.violations.clone(),
+        notes: case.verdict.notes.clone(),
+        expected: case.verdict.expected.clone(),
+        replay: replay_command(case, info),
+        timeline: timeline(case).into_iter().map(moment).collect(),
+        ledger: trial.map(|_| case.account()),
+        observed: trial
+            .filter(|_| whole || told)
+            .map(|trial| json!(trial.observed)),
+        plan: trial.filter(|_| whole).map(|_| json!(*case.plan)),
+        log: trial.filter(|_| whole).map(|trial| json!(trial.log)),
     }
-    line["took_ms"] = judged.took_ms.into();
-    line["checks"] = json!(case.verdict.checks);
-    line["violations"] = json!(case.verdict.violations);
-    line["notes"] = json!(case.verdict.notes);
-    line["replay"] = replay_command(case, info).into();
-    if let Some(trial) = &case.trial {
-        line["ledger"] = json!(case.account());
-        let told =
-            case.verdict.checks.iter().any(|check| {
-                !matches!(check.status, CheckStatus::Pass | CheckStatus::NotApplicable)
-            });
-        if whole || told {
-            line["observed"] = json!(trial.observed);
+}
+
+fn moment(entry: Entry) -> Moment {
+    let mut moment = Moment {
+        at_us: entry.at_us,
+        what: entry.what,
+        fault: matches!(entry.act, Act::Deviates(_)),
+        words: String::new(),
+        exchange: entry.exchange,
+        violation: None,
+        parts: false,
+    };
+    match entry.act {
+        Act::Faithful(words) | Act::Deviates(words) | Act::Client(words) => moment.words = words,
+        Act::Wrong { first, violation } => {
+            moment.violation = Some(violation);
+            moment.parts = first;
         }
-        if whole {
-            line["plan"] = json!(*case.plan);
-            line["log"] = json!(trial.log);
-        }
-        return redact(&line.to_string(), &trial.log.names);
     }
-    line.to_string()
+    moment
+}
+
+fn exit_line(exit: Exit) -> ExitLine {
+    ExitLine {
+        code: exit.code(),
+        meaning: exit.meaning().to_owned(),
+    }
 }
 
 /// The last line.
 #[must_use]
 pub fn summary_line(summary: &Summary) -> String {
-    let exit = summary.exit();
-    json!({
-        "type": "summary",
-        "summary": summary,
-        "exit": { "code": exit.code(), "meaning": exit.meaning() },
-    })
-    .to_string()
+    text(&Line::Summary(SummaryLine {
+        summary: summary.clone(),
+        exit: exit_line(summary.exit()),
+    }))
 }
 
 /// The line about repeats; its exit is that of all runs together.
@@ -74,7 +143,7 @@ pub fn stability_line(repeats: &Repeats, exit: Exit) -> String {
     json!({
         "type": "stability",
         "stability": repeats,
-        "exit": { "code": exit.code(), "meaning": exit.meaning() },
+        "exit": exit_line(exit),
     })
     .to_string()
 }
@@ -101,9 +170,9 @@ impl<W: FnMut(&str)> JsonLines<W> {
         }
     }
 
-    fn case(&mut self, judged: &Judged) {
+    fn case(&mut self, index: usize, judged: &Judged) {
         if let Some(info) = &self.info {
-            (self.write)(&case_line(judged, info, self.whole));
+            (self.write)(&case_line(judged, Some(index), info, self.whole));
         }
     }
 }
@@ -119,20 +188,19 @@ impl<W: FnMut(&str)> Sink for JsonLines<W> {
             RunEvent::CaseFinished { index, judged } => {
                 self.waiting.insert(*index, judged.clone());
                 while let Some(judged) = self.waiting.remove(&self.next) {
-                    self.case(&judged);
+                    self.case(self.next, &judged);
                     self.next += 1;
                 }
             }
-            RunEvent::CaseRevised { judged, .. } => {
+            RunEvent::CaseRevised { index, judged } => {
                 if let Some(info) = &self.info {
-                    let line = case_line(judged, info, self.whole);
-                    (self.write)(&line.replacen(r#""type":"case""#, r#""type":"revised""#, 1));
+                    (self.write)(&revised_line(judged, Some(*index), info, self.whole));
                 }
             }
             RunEvent::Finished { summary, .. } => {
                 // A run that was stopped leaves gaps; what is known is told all the same.
-                for judged in std::mem::take(&mut self.waiting).into_values() {
-                    self.case(&judged);
+                for (index, judged) in std::mem::take(&mut self.waiting) {
+                    self.case(index, &judged);
                 }
                 (self.write)(&summary_line(summary));
             }

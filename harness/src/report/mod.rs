@@ -10,6 +10,8 @@ pub mod console;
 #[cfg(feature = "run")]
 pub mod generated;
 pub mod json;
+pub mod line;
+pub mod record;
 pub mod redact;
 pub mod stability;
 pub mod story;

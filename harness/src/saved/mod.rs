@@ -107,6 +107,7 @@ impl About {
     pub fn info(&self, cases: usize, program: Vec<String>) -> RunInfo {
         RunInfo {
             suite: env!("CARGO_PKG_VERSION").to_owned(),
+            digest: String::new(),
             client: self.client.clone(),
             seed: self.seed,
             strict: self.strict,

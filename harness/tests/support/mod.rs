@@ -28,6 +28,7 @@ pub(crate) fn plans() -> Vec<Arc<Plan>> {
 pub(crate) fn info(reference: &Reference, cases: usize, in_memory: bool) -> RunInfo {
     RunInfo {
         suite: "0.1.0".to_owned(),
+        digest: String::new(),
         client: ClientInfo {
             name: "reference client".to_owned(),
             version: reference.bug.map(|bug| bug.name().to_owned()),

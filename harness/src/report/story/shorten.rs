@@ -129,12 +129,15 @@ fn told_once<'a>(rows: Vec<Row<'a>>, violations: &[Violation]) -> Vec<Row<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::timeline::What;
     use crate::{contract::Level, judge::Place};
 
     fn did(what: usize) -> Entry {
         Entry {
             at_us: Some(what as u64),
             act: Act::Client(what.to_string()),
+            what: What::Request,
+            exchange: None,
         }
     }
 
@@ -145,6 +148,8 @@ mod tests {
                 first: violation == 0,
                 violation,
             },
+            what: What::Wrong,
+            exchange: None,
         }
     }
 

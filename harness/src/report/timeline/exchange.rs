@@ -1,7 +1,7 @@
 //! A request and its answer, in their order.
 
 use super::{
-    Act, Told,
+    Act, Told, What,
     asked::{name_of, request_words},
     order::Order,
     sent::{clean_end, ordinary_words, sent_words},
@@ -122,13 +122,15 @@ impl Told<'_> {
         if let Some(closed_us) = exchange.client_closed_us
             && !ended
         {
-            self.push(
+            self.push_as(
+                What::Close,
                 Some(closed_us),
                 Act::Client(format!("closes the {}", name_of(exchange))),
             );
         }
         if exchange.open {
-            self.push(
+            self.push_as(
+                What::Close,
                 None,
                 Act::Client(format!("still holds the {} open", name_of(exchange))),
             );

@@ -20,6 +20,8 @@ use crate::{
     judge::{Place, Violation},
 };
 use fake_server::{script::model::Plan, wirelog::Micros};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use self::said::last_words;
 
@@ -33,6 +35,30 @@ pub struct Entry {
     pub at_us: Option<Micros>,
     /// What.
     pub act: Act,
+    /// Where a diagram draws it.
+    pub what: What,
+    /// The request that it belongs to, as an index into the wire log's exchanges.
+    pub exchange: Option<usize>,
+}
+
+/// What kind of thing an entry tells, for diagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// The client asks.
+    Request,
+    /// The server answers, wholly or in part.
+    Answer,
+    /// The client closes an answer, or never does.
+    Close,
+    /// The client hands something over.
+    Delivered,
+    /// The client reports how it ended.
+    Result,
+    /// Something happens that crosses no wire.
+    Note,
+    /// Something was wrong here.
+    Wrong,
 }
 
 /// Who did it.
@@ -63,6 +89,7 @@ pub fn timeline(case: &Case) -> Vec<Entry> {
         plan: &case.plan,
         violations: &case.verdict.violations,
         entries: Vec::new(),
+        current: None,
     };
     told.wire(trial);
     told.client(trial);
@@ -82,11 +109,27 @@ struct Told<'a> {
     plan: &'a Plan,
     violations: &'a [Violation],
     entries: Vec<Entry>,
+    /// The exchange that is being told.
+    current: Option<usize>,
 }
 
 impl Told<'_> {
     fn push(&mut self, at_us: Option<Micros>, act: Act) {
-        self.entries.push(Entry { at_us, act });
+        let what = match &act {
+            Act::Faithful(_) | Act::Deviates(_) => What::Answer,
+            Act::Client(_) => What::Request,
+            Act::Wrong { .. } => What::Wrong,
+        };
+        self.push_as(what, at_us, act);
+    }
+
+    fn push_as(&mut self, what: What, at_us: Option<Micros>, act: Act) {
+        self.entries.push(Entry {
+            at_us,
+            act,
+            what,
+            exchange: self.current,
+        });
     }
 
     fn wrong(&mut self, at_us: Option<Micros>, is_here: impl Fn(Place) -> bool) {
@@ -110,12 +153,17 @@ impl Told<'_> {
     fn wire(&mut self, trial: &Trial) {
         let log = &trial.log;
         for refusal in &log.refusals {
-            self.push(
+            self.push_as(
+                What::Note,
                 Some(refusal.from_us),
                 Act::Deviates("stops listening: connections are refused".to_owned()),
             );
             if let Some(until_us) = refusal.until_us {
-                self.push(Some(until_us), Act::Faithful("listens again".to_owned()));
+                self.push_as(
+                    What::Note,
+                    Some(until_us),
+                    Act::Faithful("listens again".to_owned()),
+                );
             }
         }
         for connection in &log.connections {
@@ -128,7 +176,9 @@ impl Told<'_> {
             }
         }
         for (index, exchange) in log.exchanges.iter().enumerate() {
+            self.current = Some(index);
             self.exchange(index, exchange);
+            self.current = None;
         }
         for (index, request) in log.trap.iter().enumerate() {
             let key = if request.key { ", with the key" } else { "" };
@@ -149,11 +199,19 @@ impl Told<'_> {
     fn client(&mut self, trial: &Trial) {
         let observed = &trial.observed;
         for (index, output) in observed.outputs.iter().enumerate() {
-            self.push(Some(output.at_us), Act::Client(output_words(output)));
+            self.push_as(
+                What::Delivered,
+                Some(output.at_us),
+                Act::Client(output_words(output)),
+            );
             self.wrong(Some(output.at_us), |place| place == Place::Output(index));
         }
         for (index, event) in observed.events.iter().enumerate() {
-            self.push(Some(event.at_us), Act::Client(event_words(event)));
+            self.push_as(
+                What::Delivered,
+                Some(event.at_us),
+                Act::Client(event_words(event)),
+            );
             self.wrong(Some(event.at_us), |place| place == Place::Event(index));
         }
         let lost = |place| match place {
@@ -162,13 +220,19 @@ impl Told<'_> {
             _ => false,
         };
         if let Some(cancelled_us) = observed.cancelled_us {
-            self.push(
+            self.push_as(
+                What::Note,
                 Some(cancelled_us),
                 Act::Faithful("(harness) asks the client to cancel".to_owned()),
             );
         }
         let ended = Some(observed.ended_us);
-        self.push(
+        let what = match &observed.stopped {
+            None => What::Result,
+            Some(_) => What::Note,
+        };
+        self.push_as(
+            what,
             ended,
             match &observed.stopped {
                 None => Act::Client(reply_words(&observed.reply)),

@@ -2,8 +2,8 @@
 
 use crate::contract;
 use fake_server::script::{Mistakes, Scenario, parse};
-use sha2::{Digest as _, Sha256};
 use include_dir::{Dir, DirEntry, include_dir};
+use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeMap, fmt};
 
 static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../scenarios");

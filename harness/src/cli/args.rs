@@ -51,6 +51,8 @@ pub(super) enum Verb {
     Run(RunArgs),
     /// Judge saved trials again, without a network
     Judge(JudgeArgs),
+    /// Make JUnit, Markdown, GitHub annotations or one HTML file from the events of runs
+    Report(ReportArgs),
     /// Cut the streams of one scenario at every byte, in every way
     Sweep(SweepArgs),
     /// List scenarios, one a line, the id first
@@ -105,6 +107,11 @@ pub(super) struct RunArgs {
     /// Repeat every case N times more and report any change of a verdict or of the wire log
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(super) verify_stability: Option<u16>,
+    /// Write what happens into this file, a JSON object a line; `report` makes every report from it
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub(super) events: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) outputs: OutputArgs,
     /// Save each trial in a file of this folder, in the place of this client's earlier ones; `judge` judges them again
     #[arg(long, value_name = "DIR")]
     pub(super) save: Option<PathBuf>,
@@ -221,6 +228,42 @@ pub(super) struct SweepArgs {
     pub(super) in_memory: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
+}
+
+/// Which reports are written.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Reports")]
+pub(super) struct OutputArgs {
+    /// Write JUnit XML: a testcase a check
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+    /// Write Markdown, as for $GITHUB_STEP_SUMMARY
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
+    /// Write one HTML file that needs no network: the matrix, and every exchange as a diagram
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+    /// Print annotations for GitHub Actions
+    #[arg(long)]
+    pub(super) github: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance run --client my/client.toml --events run.jsonl
+  createos-conformance report run.jsonl --html run.html --junit run.xml
+  createos-conformance report run.jsonl --markdown \"$GITHUB_STEP_SUMMARY\" --github
+  createos-conformance report python.jsonl go.jsonl rust.jsonl --html matrix.html
+
+Several files are several clients, side by side. Without a report it prints the verdicts.
+Exits 0 when the reports are written, whatever they say: the verdict is the exit code of `run`.")]
+pub(super) struct ReportArgs {
+    /// Event files, as `run --events` writes them
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) outputs: OutputArgs,
 }
 
 #[derive(Debug, Args)]

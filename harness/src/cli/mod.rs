@@ -12,6 +12,7 @@ mod judge;
 mod list;
 mod output;
 mod progress;
+mod report;
 mod run;
 mod save;
 mod setup;
@@ -49,6 +50,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match &cli.verb {
         Verb::Run(args) => run::run(args),
         Verb::Judge(args) => judge::judge(args),
+        Verb::Report(args) => report::report(args),
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),
         Verb::Coverage(args) => coverage::coverage(args),

@@ -8,6 +8,7 @@ use super::{
     files, interrupted, or_interrupted,
     output::{complain, page, say},
     progress::Progress,
+    report::{Events, Outputs},
     save::Saver,
     smoke,
 };
@@ -87,6 +88,13 @@ async fn judged(
     files: BTreeMap<String, String>,
     digest: &str,
 ) -> Result<Exit, Failure> {
+    if args.json && args.outputs.github {
+        return Err(Failure::usage(
+            "--json and --github both write to standard output: use --events FILE",
+        ));
+    }
+    let outputs = Outputs::new(&args.outputs)?;
+    let events = Events::new(args.events.as_deref(), outputs.are_wanted(), args.verbose)?;
     let (client, known) = or_interrupted(ready(args, ids)).await?;
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
@@ -120,6 +128,7 @@ async fn judged(
     };
     let mut sinks = Sinks {
         saver,
+        events,
         progress: Progress::new(1 + repeats as u64),
         unmet: BTreeSet::new(),
         json: args
@@ -147,6 +156,7 @@ async fn judged(
     // The lines and the files are those of the first run.
     sinks.json = None;
     let saver = sinks.saver.take();
+    let events = sinks.events.take();
     for _ in 0..repeats {
         if stopped.is_some() {
             break;
@@ -198,6 +208,7 @@ async fn judged(
         client.shutdown().await;
     }
     saver.map_or(Ok(()), Saver::end)?;
+    events.map_or(Ok(()), |events| events.end(&outputs))?;
     Ok(exit)
 }
 
@@ -278,6 +289,7 @@ pub(super) fn tell_notes(notes: &[String]) {
 /// Who listens to a run.
 struct Sinks<W> {
     saver: Option<Saver>,
+    events: Option<Events>,
     progress: Progress,
     /// Cases that were not exercised at first.
     unmet: BTreeSet<String>,
@@ -305,6 +317,9 @@ impl<W: FnMut(&str)> Sink for Sinks<W> {
         self.progress.event(event);
         if let Some(saver) = &mut self.saver {
             saver.event(event);
+        }
+        if let Some(events) = &mut self.events {
+            events.event(event);
         }
         if let RunEvent::CaseFinished { judged, .. } = event
             && judged.standing == Standing::NotExercised

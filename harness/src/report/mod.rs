@@ -1,7 +1,8 @@
 //! Reports: pure functions from the results of a run to text.
 //!
 //! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
-//! [`timeline`]. `json` is for machines, [`stability`] for repeats, [`mod@sweep`] for cuts. `text` measures and wraps, `redact` keeps secrets out.
+//! [`timeline`]. `json` is for machines: the lines of `line`, which a [`record`] is read back from; [`junit`], [`markdown`],
+//! [`github`] and [`html`] are made from records, [`stability`] for repeats, [`mod@sweep`] for cuts. `text` measures and wraps, `redact` keeps secrets out.
 
 pub mod again;
 #[cfg(feature = "run")]
@@ -9,8 +10,12 @@ pub mod audit;
 pub mod console;
 #[cfg(feature = "run")]
 pub mod generated;
+pub mod github;
+pub mod html;
 pub mod json;
+pub mod junit;
 pub mod line;
+pub mod markdown;
 pub mod record;
 pub mod redact;
 pub mod stability;

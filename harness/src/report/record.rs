@@ -33,7 +33,9 @@ pub enum RecordError {
         why: String,
     },
     /// Written by a newer suite.
-    #[error("line {line} is of version {version}, this suite reads up to {VERSION}: use a newer one")]
+    #[error(
+        "line {line} is of version {version}, this suite reads up to {VERSION}: use a newer one"
+    )]
     Version {
         /// Counted from 1.
         line: usize,
@@ -125,10 +127,10 @@ impl Record {
     #[must_use]
     pub fn client(&self) -> String {
         let client = &self.run.client;
-        client
-            .version
-            .as_ref()
-            .map_or_else(|| client.name.clone(), |version| format!("{} {version}", client.name))
+        client.version.as_ref().map_or_else(
+            || client.name.clone(),
+            |version| format!("{} {version}", client.name),
+        )
     }
 
     /// How a check of a case is told.
@@ -151,7 +153,10 @@ impl Record {
     /// How many cases stand so.
     #[must_use]
     pub fn standing(&self, is_so: impl Fn(&Standing) -> bool) -> usize {
-        self.cases.iter().filter(|case| is_so(&case.standing)).count()
+        self.cases
+            .iter()
+            .filter(|case| is_so(&case.standing))
+            .count()
     }
 
     /// The verdict in one sentence.

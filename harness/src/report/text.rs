@@ -270,6 +270,12 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
+/// Text of several lines in one.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// `1 case`, `2 cases`.
 #[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {

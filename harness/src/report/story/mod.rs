@@ -9,7 +9,7 @@ mod replay;
 mod shorten;
 use super::{
     redact::redact,
-    text::{Page, columns as width_of, count, harmless, pad, paint, wrap},
+    text::{Page, columns as width_of, count, harmless, one_line, pad, paint, wrap},
     timeline::last_words,
 };
 use crate::{
@@ -240,9 +240,4 @@ fn run_lengths(steps: &[String]) -> Vec<String> {
             [] => String::new(),
         })
         .collect()
-}
-
-/// Text of a file's multi-line string in one line.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -79,7 +79,11 @@ fn annotations(record: &Record, out: &mut String) {
                     Some((_, number, _)) => *number += 1,
                     None => open.push((why, 1, format!("{}: {}", case.id, check.reason))),
                 },
-                Told::Passed | Told::Known(_) | Told::Remark | Told::NotApplicable => {}
+                Told::Passed
+                | Told::Known(_)
+                | Told::Remark
+                | Told::Behind(_)
+                | Told::NotApplicable => {}
             }
         }
     }

@@ -1,7 +1,7 @@
 //! JUnit XML: a suite a client, a testcase a check. Its class is the case's id, its name the requirement's.
 //!
 //! Known failures and what does not apply are `skipped`, with words that tell them apart; what could not be judged is an
-//! `error`, never a pass. Every testcase has level, seed and replaying command as properties.
+//! `error`, never a pass (`skipped` in a case that fails for something else). Every testcase has level, seed and replaying command as properties.
 
 use super::record::{Record, Told};
 use crate::{judge::Check, report::line::CaseLine, standing::Standing};
@@ -91,6 +91,7 @@ fn status(record: &Record, case: &CaseLine, check: &Check) -> TestCaseStatus {
             first_words(case, check)
         )),
         Told::NotApplicable => skipped(format!("not applicable: {}", check.reason)),
+        Told::Behind(why) => skipped(format!("{why}: {}", check.reason)),
         Told::NotJudged(why) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_type(why.replace(' ', "-"));

@@ -91,7 +91,7 @@ fn cell(record: &Record, area: &str) -> String {
             match record.told(case, check) {
                 Told::Failed => failed += 1,
                 Told::Known(_) => known += 1,
-                Told::NotJudged(_) => open += 1,
+                Told::NotJudged(_) | Told::Behind(_) => open += 1,
                 Told::Passed | Told::Remark => passed += 1,
                 Told::NotApplicable => not += 1,
             }

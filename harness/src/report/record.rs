@@ -66,6 +66,8 @@ pub enum Told {
     Remark,
     /// Not claimed by the client.
     NotApplicable,
+    /// Could not be judged, in a case that is told for what is broken in it.
+    Behind(&'static str),
     /// Could not be judged: the fault did not reach the client, the adapter or the harness failed.
     NotJudged(&'static str),
 }
@@ -136,6 +138,10 @@ impl Record {
     /// How a check of a case is told.
     #[must_use]
     pub fn told(&self, case: &CaseLine, check: &Check) -> Told {
+        let open = |why| match case.standing {
+            Standing::Failed | Standing::KnownFailure { .. } => Told::Behind(why),
+            _ => Told::NotJudged(why),
+        };
         match check.status {
             CheckStatus::Pass => Told::Passed,
             CheckStatus::Fail => match &case.standing {
@@ -144,9 +150,9 @@ impl Record {
                 _ => Told::Remark,
             },
             CheckStatus::NotApplicable => Told::NotApplicable,
-            CheckStatus::NotExercised => Told::NotJudged("not exercised"),
-            CheckStatus::AdapterError => Told::NotJudged("adapter error"),
-            CheckStatus::HarnessError => Told::NotJudged("harness error"),
+            CheckStatus::NotExercised => open("not exercised"),
+            CheckStatus::AdapterError => open("adapter error"),
+            CheckStatus::HarnessError => open("harness error"),
         }
     }
 

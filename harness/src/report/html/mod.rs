@@ -129,7 +129,7 @@ fn row<'a>(record: &Record, case: &'a CaseLine) -> Row<'a> {
                 Told::Known(_) => "known",
                 Told::Remark => "remark",
                 Told::NotApplicable => "not-applicable",
-                Told::NotJudged(_) => "not-judged",
+                Told::NotJudged(_) | Told::Behind(_) => "not-judged",
             };
             json!([check.requirement, told, check.reason])
         })

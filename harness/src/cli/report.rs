@@ -137,9 +137,12 @@ fn lost(path: &Path, error: &io::Error) -> Failure {
     )
 }
 
+/// Takes a line, without its end.
+type WriteLine = Box<dyn FnMut(&str)>;
+
 /// Writes the lines of a run into a file while it goes, and keeps them where reports are made of them afterwards.
 pub(super) struct Events {
-    lines: JsonLines<Box<dyn FnMut(&str)>>,
+    lines: JsonLines<WriteLine>,
     written: Rc<RefCell<Written>>,
 }
 

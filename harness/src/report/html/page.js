@@ -177,7 +177,8 @@
     if (one.keys) body.append(el("p", "", el("b", "", "Passes, though the manifest lists it: "), "remove " + one.keys.join(", ")));
     const shown = one.checks.filter((check) => check[1] !== "passed");
     const checks = el("ul", "checks");
-    for (const [id, kind, reason] of shown.length ? shown : one.checks) {
+    const ordered = (shown.length ? shown : one.checks).slice().sort((a, b) => KINDS.indexOf(a[1]) - KINDS.indexOf(b[1]));
+    for (const [id, kind, reason] of ordered) {
       const known = sentences.get(id);
       checks.append(el("li", "", el("span", "n " + kind, KIND[kind]), el("span", "", el("code", "", id), known ? " (" + known.level + ")" : "",
         el("small", "", known ? known.sentence : ""), kind !== "passed" && reason && !one.violations.some((v) => v.requirement === id) ? el("small", "", reason) : null)));

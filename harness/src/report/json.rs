@@ -92,7 +92,7 @@ fn case(judged: &Judged, index: Option<usize>, info: &RunInfo, whole: bool) -> C
         expected: case.verdict.expected.clone(),
         replay: replay_command(case, info),
         timeline: timeline(case).into_iter().map(moment).collect(),
-        ledger: trial.map(|_| case.account()),
+        ledger: trial.map(|_| json!(case.account())),
         observed: trial
             .filter(|_| whole || told)
             .map(|trial| json!(trial.observed)),

@@ -7,7 +7,7 @@
 
 use super::timeline::What;
 use crate::{
-    judge::{Account, Check, CheckStatus, Violation},
+    judge::{Check, CheckStatus, Violation},
     standing::Standing,
     summary::{ClientInfo, Summary},
 };
@@ -103,7 +103,7 @@ pub struct CaseLine {
     pub timeline: Vec<Moment>,
     /// What its requests made and ended, and what of it is left; absent where the case was not played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<Account>,
+    pub ledger: Option<Value>,
     /// What the client said; where something is wrong, or everything was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Value>,

@@ -36,6 +36,16 @@ const ENDS: &[(&str, i32, &str)] = &[
         " passed",
     ),
     (
+        "cargo run -- run --in-memory --events target/run.jsonl --html target/run.html",
+        0,
+        " passed",
+    ),
+    (
+        "cargo run -- report target/run.jsonl --junit target/run.xml --markdown target/run.md",
+        0,
+        "",
+    ),
+    (
         "cargo run -- judge target/trials",
         0,
         "every verdict is the one that was saved",

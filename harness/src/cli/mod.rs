@@ -24,8 +24,11 @@ use crate::{client::manifest::ManifestError, exit::Exit, select::SelectError};
 use args::{Cli, Verb, with_default_verb};
 use clap::Parser as _;
 use files::FilesError;
-use std::{ffi::OsString, future::Future, io, process::ExitCode};
-use tokio::signal::unix::{SignalKind, signal};
+use std::{ffi::OsString, future::Future, io, process::ExitCode, sync::LazyLock};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
 
 /// Does what the words of the command line say (the program's name first).
 #[must_use]
@@ -137,22 +140,34 @@ fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
         .enable_all()
         .build()
         .map_err(|error: io::Error| Failure::new(Exit::Harness, format!("no runtime: {error}")))?;
+    {
+        let _inside = runtime.enter();
+        listen();
+    }
     Ok(runtime.block_on(future))
 }
 
-/// Resolves at Ctrl-C, and when we are asked to end, as by a CI that gives up. If that can't be listened for, never:
-/// then the signal ends the program as it always would.
-async fn interrupted() {
-    let heard = async |kind| match signal(kind) {
-        Ok(mut signals) => {
-            signals.recv().await;
+/// Whether we were interrupted. It stays so: who asks later is told too.
+static INTERRUPTED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
+
+/// Hears Ctrl-C, and that we are asked to end, as by a CI that gives up. From now on, not from when somebody first
+/// waits for it: until a handler is in place a signal ends the program, and the clients it started live on. What
+/// can't be listened for ends the program as it always would.
+fn listen() {
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        if let Ok(mut signals) = signal(kind) {
+            tokio::spawn(async move {
+                signals.recv().await;
+                INTERRUPTED.send_replace(true);
+            });
         }
-        Err(_) => std::future::pending().await,
-    };
-    tokio::select! {
-        () = heard(SignalKind::interrupt()) => {}
-        () = heard(SignalKind::terminate()) => {}
     }
+}
+
+/// Resolves when we were interrupted.
+async fn interrupted() {
+    // The sender is never dropped, so there is no error to meet.
+    let _ = INTERRUPTED.subscribe().wait_for(|is| *is).await;
 }
 
 /// What the future brings, or that it was interrupted. It is dropped then, and the programs it started are killed

@@ -13,7 +13,7 @@ use fake_server::{
         model::{ConnectionUse, CutPoint, FrameRef, Plan, TruthExit},
     },
     session::{Act, Decision, Session},
-    wire::Call,
+    wire::{Call, Op},
     wirelog::{Names, Payload, Request},
 };
 use std::{
@@ -200,7 +200,14 @@ fn a_scripted_stream_says_how_it_goes_on_after_its_last_step() {
 
 #[test]
 fn without_faults_the_whole_truth_comes_in_order() {
-    for (plan, _) in played() {
+    // A lease has no process, and a sandbox that is to be resumed answers nothing before.
+    let follows = |plan: &Plan| {
+        matches!(
+            plan.op,
+            Op::Execute | Op::Follow | Op::Connect | Op::Terminal
+        )
+    };
+    for (plan, _) in played().iter().filter(|(plan, _)| follows(plan)) {
         let control = Arc::new(plan.control());
         let decisions = play(&control);
         let stream = decisions

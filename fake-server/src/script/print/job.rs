@@ -62,7 +62,10 @@ fn cancel(cancel: &Cancel) -> String {
     };
     Inline::default()
         .with("on", quoted(cancel.on.name()))
-        .with("attempt", cancel.attempt.to_string())
+        .maybe(
+            "attempt",
+            (cancel.attempt != 1).then(|| cancel.attempt.to_string()),
+        )
         .with("at", quoted(&at))
         .maybe(
             "plus",
@@ -94,6 +97,8 @@ fn extra(name: &str, value: &Value, op: Op, lines: &mut Lines) {
             let items: Vec<_> = items.iter().map(input).collect();
             lines.items("input", &items);
         }
+        // What a sandbox is made of unless said.
+        ("shape", Value::String(shape)) if op == Op::Acquire && shape == build::SHAPE => {}
         ("cols" | "rows", value) if op == Op::Terminal => {
             let default = if name == "cols" { 80 } else { 24 };
             if value.as_u64() != Some(default) {
@@ -135,6 +140,9 @@ fn input(item: &Value) -> String {
         return super::text::json(item);
     };
     let typed = STANDARD.decode(coded).unwrap_or_default();
+    if is_filling(&Blob::from(&*typed)) {
+        return table.with("fill", size(typed.len() as u64)).finish();
+    }
     match readable(&typed) {
         Some(text) => table.with("text", quoted(text)),
         None => table.with("base64", quoted(coded)),

@@ -7,7 +7,7 @@ Python 3.10 or later, standard library only. Read it from top to bottom:
     2  Patience   how long a call may go on: its deadline, and whether it was cancelled
     3  HTTP       one request a connection, framing taken at its word, every wait bounded
     4  Frames     bytes to lines, lines to frames, nothing guessed
-    5  Client     execute, follow, connect, upload, download
+    5  Client     execute, terminal, follow, connect, upload, download
     6  Leases     acquire, release, pause, resume
     7  Adapter    all of them as jobs, one thread each, JSON lines on stdin and stdout
 
@@ -42,7 +42,7 @@ BLOCK = 64 << 10  # bytes read at once
 MAX_HEAD = 64 << 10  # bytes of a status line with its headers
 MAX_ANSWER = 1 << 20  # bytes of a JSON answer
 MAX_FILE = 500 << 20  # bytes of a file, as the vendor's own tools transfer
-INPUT_SIZE = 256 << 10  # bytes of stdin in one request, as the server allows
+INPUT_SIZE = 256 << 10  # bytes of input in one request, as the server allows
 CLEANUP_TIMEOUT = 1.0  # seconds for deleting a process, beyond the call's own deadline
 POLL = 0.1  # seconds between two looks at a sandbox's state
 GRACE_MS = 200  # milliseconds a process tree has between SIGTERM and SIGKILL
@@ -376,6 +376,14 @@ def exit_of(frame: dict[str, Any]) -> tuple[int | None, str | None]:
 # --- 5  Client -----------------------------------------------------------------------------------
 
 Sink = Callable[[str, bytes], None]  # takes output as it arrives: the stream's name and the bytes
+Size = dict[str, int]  # rows and cols of a terminal
+PIPES, TERMINAL = ("stdout", "stderr"), ("pty",)  # the streams of a process
+
+
+def typed(data: bytes) -> list[tuple[str, Any]]:
+    """The calls that write these bytes."""
+    parts = [data[at : at + INPUT_SIZE] for at in range(0, len(data), INPUT_SIZE)]
+    return [("/input", {"data_base64": base64.b64encode(part).decode()}) for part in parts]
 
 
 class Client:
@@ -399,13 +407,36 @@ class Client:
         the failure says that this could not be confirmed."""
         process = self._create(command, cwd, env, patience)
         try:
-            self._feed(process, stdin, patience)
+            self._feed(process, [*typed(stdin), ("/stdin/close", None)], patience)
             return self.follow(process, 0, patience, sink)
         except BaseException as error:
             self._clean_up(process, error)
             raise
 
-    def follow(self, process: str, after: int, patience: Patience, sink: Sink) -> tuple[int | None, str | None]:
+    def terminal(
+        self,
+        command: list[str],
+        size: Size,
+        inputs: list[bytes | Size],
+        patience: Patience,
+        sink: Sink,
+    ) -> tuple[int | None, str | None]:
+        """Runs a command, or the shell if there is none, on a terminal: types into it and resizes it in the order
+        of `inputs`, then follows it to its end. Fails as `execute` does."""
+        process = self._create(command, None, None, patience, size)
+        calls: list[tuple[str, Any]] = []
+        for item in inputs:
+            calls += typed(item) if isinstance(item, bytes) else [("/resize", item)]
+        try:
+            self._feed(process, calls, patience)
+            return self.follow(process, 0, patience, sink, TERMINAL)
+        except BaseException as error:
+            self._clean_up(process, error)
+            raise
+
+    def follow(
+        self, process: str, after: int, patience: Patience, sink: Sink, streams: tuple[str, ...] = PIPES
+    ) -> tuple[int | None, str | None]:
         """Hands over all output after a cursor, each byte once and in order, and tells how the process ended."""
         cursor, attempts, last = after, 0, Failure("connection-failed", "the process output could not be reached")
         while attempts <= MAX_RECONNECTS:
@@ -429,7 +460,7 @@ class Client:
                         frame = frame_of(line)
                         match frame.get("type"):
                             case "data":
-                                cursor = self._accept(frame, cursor, sink)
+                                cursor = self._accept(frame, cursor, sink, streams)
                             case "exit":
                                 return exit_of(frame)
                             case "heartbeat":
@@ -493,7 +524,7 @@ class Client:
             raise Failure("transport", "the connection broke inside the file") from None
         return bytes(content)
 
-    def _accept(self, frame: dict[str, Any], cursor: int, sink: Sink) -> int:
+    def _accept(self, frame: dict[str, Any], cursor: int, sink: Sink, streams: tuple[str, ...]) -> int:
         """One data frame: the cursor after it."""
         seq, stream = frame.get("seq"), frame.get("stream")
         if not whole(seq) or not 1 <= seq <= MAX_SEQ:
@@ -502,7 +533,7 @@ class Client:
             return cursor  # seen before
         if seq > cursor + 1:
             raise Failure("sequence-gap", "the process output has a sequence gap")
-        if stream not in ("stdout", "stderr"):
+        if stream not in streams:
             raise Failure("output-invalid", "process output belongs to an unknown stream")
         sink(stream, bytes_of(frame))
         return seq
@@ -517,10 +548,17 @@ class Client:
             raise Failure("transport", "the process stream has a content coding that was not asked for")
 
     def _create(
-        self, command: list[str], cwd: str | None, env: dict[str, str] | None, patience: Patience
+        self,
+        command: list[str],
+        cwd: str | None,
+        env: dict[str, str] | None,
+        patience: Patience,
+        size: Size | None = None,
     ) -> str:
         """One POST, whatever happens: who repeats a create may run a command twice."""
-        body: dict[str, Any] = {"cmd": command[0], "args": command[1:]}
+        body: dict[str, Any] = {"cmd": command[0], "args": command[1:]} if command else {}
+        if size is not None:
+            body["pty"] = size
         if cwd is not None:
             body["cwd"] = cwd
         if env:
@@ -538,17 +576,16 @@ class Client:
             raise unconfirmed
         return process
 
-    def _feed(self, process: str, stdin: bytes, patience: Patience) -> None:
-        """Writes standard input and closes it. 409: the process has closed it or ended, which is its right."""
-        parts = [stdin[at : at + INPUT_SIZE] for at in range(0, len(stdin), INPUT_SIZE)]
-        calls = [("/input", {"data_base64": base64.b64encode(part).decode()}) for part in parts]
-        for path, body in [*calls, ("/stdin/close", None)]:
+    def _feed(self, process: str, calls: list[tuple[str, Any]], patience: Patience) -> None:
+        """Writes input, each piece once: who repeats one may type a command twice. 409: the process has closed its
+        input or ended, which is its right."""
+        for path, body in calls:
             try:
                 with self._request("POST", f"/{process}{path}", patience, body) as response:
                     if response.status != 409 and not 200 <= response.status < 300:
-                        raise http_error("the process did not take its standard input", response.status)
+                        raise http_error("the process did not take its input", response.status)
             except Broken:
-                raise Failure("transport", "the connection broke while standard input was written") from None
+                raise Failure("transport", "the connection broke while input was written") from None
 
     def _clean_up(self, process: str, error: BaseException) -> None:
         """Deletes the process tree, even after the deadline. Only a proof counts."""
@@ -793,7 +830,7 @@ class Adapter:
             protocol=1,
             client={"name": "python-follow", "version": VERSION, "language": "Python"},
             capabilities=[
-                *("execute", "follow", "connect", "upload", "download"),
+                *("execute", "terminal", "follow", "connect", "upload", "download"),
                 *("acquire", "release", "pause", "resume"),
                 *("live-output", "cancel", "timeout", "resume-stream", "classifies-transient", "lease-policy"),
             ],
@@ -817,7 +854,7 @@ class Adapter:
             patience.cancel()
 
     def _job(self, job: dict[str, Any], patience: Patience) -> None:
-        output = {"stdout": bytearray(), "stderr": bytearray()}
+        output = {stream: bytearray() for stream in (TERMINAL if job.get("op") == "terminal" else PIPES)}
 
         def sink(stream: str, data: bytes) -> None:
             output[stream] += data
@@ -836,7 +873,7 @@ class Adapter:
         except Exception as error:  # a bug of ours; its text could hold anything, so only its name is told
             failure = Failure("other", f"internal error: {type(error).__name__}")
             result = {"outcome": "error", "error": report(failure)}
-        if job.get("op") in ("execute", "follow"):
+        if job.get("op") in ("execute", "terminal", "follow"):
             result |= {f"{stream}_base64": encoded(data) for stream, data in output.items()}
         self._running.pop(job["id"], None)
         self._say("result", id=job["id"], **result)
@@ -848,6 +885,12 @@ class Adapter:
             case "execute":
                 stdin = base64.b64decode(job.get("stdin_base64", ""))
                 status = client.execute(job["command"], patience, sink, job.get("cwd"), job.get("env"), stdin)
+            case "terminal":
+                inputs = [
+                    base64.b64decode(item["data_base64"]) if "data_base64" in item else size_of(item)
+                    for item in job.get("input", [])
+                ]
+                status = client.terminal(job.get("command", []), size_of(job), inputs, patience, sink)
             case "follow":
                 status = client.follow(job["process_id"], job.get("after", 0), patience, sink)
             case "connect":
@@ -881,6 +924,10 @@ class Adapter:
         with self._lock:
             self._out.write(line)
             self._out.flush()
+
+
+def size_of(job: dict[str, Any]) -> Size:
+    return {"rows": job.get("rows", 24), "cols": job.get("cols", 80)}
 
 
 def event(frame: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 //! Pure: (plan, promises, expected, wire log, observed) in, a [`Verdict`] out, so that a saved trial can
 //! be judged again. In order: the walk over the wire log with every right client at once
 //! (`acceptor`, `walk`), the client's result against what was left of them (`result`, `output`), or for
-//! raw streams its events against what was sent (`raw`); the wire (`wire`), what is left over (`ledger`), secrets (`secrets`),
+//! raw streams its events against what was sent (`raw`); the wire (`wire`), what was typed (`typed`), what is left over (`ledger`), secrets (`secrets`),
 //! the scenario's own words (`expectation`); then receipts and one check a requirement.
 
 pub(crate) mod acceptor;
@@ -24,6 +24,7 @@ pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 mod touches;
+pub(crate) mod typed;
 mod verdict;
 mod walk;
 mod wire;
@@ -79,6 +80,7 @@ pub fn judge(
     }
     if answered {
         wire::judge(&walk, &mut findings);
+        typed::judge(&walk, &mut findings);
         expectation::judge(&walk, &mut findings);
         order::judge(&walk, &mut findings);
         ledger::judge(&walk, &mut findings);

@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         match exchange.call {
             Some(Call::Connect) => self.connect(index, exchange, findings),
             Some(Call::CreateProcess) => self.create(index, exchange, findings),
-            Some(Call::Input) => self.input(exchange),
+            Some(Call::Input | Call::ResizeProcess) => self.input(exchange),
             Some(Call::StdinClose) => self.stdin_close(index, exchange, findings),
             Some(Call::DeleteProcess) => self.delete(index, exchange, findings),
             Some(Call::Wait) => self.wait(exchange),

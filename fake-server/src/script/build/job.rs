@@ -18,7 +18,7 @@ use std::{collections::BTreeSet, ops::Range};
 const COMMAND: &str = "run.sh";
 
 /// Size of an acquired sandbox, unless said.
-const SHAPE: &str = "s-1vcpu-1gb";
+pub(in crate::script) const SHAPE: &str = "s-1vcpu-1gb";
 
 /// What a job of this op runs unless said.
 pub(in crate::script) fn default_command(op: Op) -> Vec<String> {
@@ -212,7 +212,19 @@ fn extra(
 
 fn input(item: &At<RawInput>, gather: &mut Gather) -> Option<Value> {
     let raw = &item.value;
+    if let (Some(size), None, None, None, None) =
+        (&raw.fill, &raw.text, &raw.base64, &raw.cols, &raw.rows)
+    {
+        let bytes = files::filled(size, gather)?;
+        return Some(json!({ "data_base64": bytes.to_base64() }));
+    }
     match (&raw.text, &raw.base64, &raw.cols, &raw.rows) {
+        _ if raw.fill.is_some() => {
+            gather
+                .at(&item.span, "a `fill` beside something else")
+                .help("{ fill = \"64KiB\" } alone; another input is another item of the list");
+            None
+        }
         (Some(text), None, None, None) => {
             Some(json!({ "data_base64": Blob::from(text.value.as_str()).to_base64() }))
         }
@@ -226,7 +238,7 @@ fn input(item: &At<RawInput>, gather: &mut Gather) -> Option<Value> {
         _ => {
             gather
                 .at(&item.span, "an input is typed text or a new size")
-                .help("{ text = \"ls\\n\" }, { base64 = \"bHMK\" } or { cols = 100, rows = 30 }");
+                .help("{ text = \"ls\\n\" }, { base64 = \"bHMK\" }, { fill = \"64KiB\" } or { cols = 100, rows = 30 }");
             None
         }
     }

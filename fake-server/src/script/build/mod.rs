@@ -11,7 +11,7 @@ mod together;
 mod truth;
 
 pub(super) use files::filling;
-pub(super) use job::default_command;
+pub(super) use job::{SHAPE, default_command};
 pub(super) use truth::default as default_truth;
 
 use super::{

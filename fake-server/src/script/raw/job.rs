@@ -91,6 +91,8 @@ table! {
         text = "text": String,
         /// What is typed, as base64.
         base64 = "base64": String,
+        /// So many bytes are typed, of which no two neighbouring stretches are alike.
+        fill = "fill": Size,
         /// New width; with `rows`.
         cols = "cols": u16,
         /// New height; with `cols`.

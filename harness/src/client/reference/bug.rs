@@ -249,6 +249,24 @@ bugs! {
     ReconnectWithoutKey = "reconnect-without-key", "own", "stream/authenticated";
     /// 409 on closing stdin is a failure.
     StdinConflictFails = "stdin-conflict-fails", "own", "stdin/closed-already";
+    /// Of input that is too long for one request only the beginning is sent.
+    InputChopped = "input-chopped", "own", "stdin/exact";
+    /// Every input is sent twice.
+    InputTwice = "input-twice", "own", "stdin/exact";
+    /// Input is sent in another order: the last first.
+    InputReversed = "input-reversed", "own", "stdin/exact";
+    /// Input goes in one request, however long it is.
+    InputUnsplit = "input-unsplit", "own", "stdin/exact";
+    /// Line feeds are typed as carriage returns.
+    InputTranslated = "input-translated", "own", "stdin/exact";
+    /// A new size is not sent.
+    ResizeDropped = "resize-dropped", "own", "stdin/terminal-size";
+    /// New sizes are sent before all input.
+    ResizeFirst = "resize-first", "own", "stdin/terminal-size";
+    /// Rows and columns change places.
+    SizeTransposed = "size-transposed", "own", "stdin/terminal-size";
+    /// Every terminal is created with 80 columns and 24 rows.
+    SizeUsual = "size-usual", "own", "stdin/terminal-size";
     /// Whatever closing stdin answers is fine.
     StdinFailureIgnored = "stdin-failure-ignored", "own", "stdin/closed-already";
     /// 5xx on create is reported as an ordinary refusal.

@@ -118,16 +118,24 @@ pub(super) async fn input<D: Dial>(
 ) -> Result<(), Failure> {
     match input {
         Input::Bytes(bytes) => {
-            for piece in bytes.chunks(INPUT_BYTES) {
+            let most = if quirk.is(Bug::InputUnsplit) {
+                bytes.len().max(1)
+            } else {
+                INPUT_BYTES
+            };
+            let pieces = bytes.chunks(most);
+            let pieces = pieces.take(if quirk.is(Bug::InputChopped) {
+                1
+            } else {
+                usize::MAX
+            });
+            for piece in pieces {
                 let body = json!({ "data_base64": STANDARD.encode(piece) });
-                order(
-                    http,
-                    "sending input",
-                    &format!("{process}/input"),
-                    Some(&body),
-                    quirk,
-                )
-                .await?;
+                let target = format!("{process}/input");
+                order(http, "sending input", &target, Some(&body), quirk).await?;
+                if quirk.is(Bug::InputTwice) {
+                    order(http, "sending input", &target, Some(&body), quirk).await?;
+                }
             }
             Ok(())
         }

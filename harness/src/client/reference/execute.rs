@@ -8,7 +8,7 @@ use super::{
     capture::Capture,
     failed,
     failure::{Failure, Kind},
-    fields::{self, Start},
+    fields::{self, Input, Start},
     follow::Following,
     http::{Dial, Http},
     stop::Stop,
@@ -33,6 +33,34 @@ enum Creation {
     Known(String),
 }
 
+/// What is sent, as a wrong client would.
+fn quirky(mut inputs: Vec<Input>, quirk: Quirk) -> Vec<Input> {
+    let is_size = |input: &Input| matches!(input, Input::Size { .. });
+    if quirk.is(Bug::InputReversed) {
+        inputs.reverse();
+    }
+    if quirk.is(Bug::ResizeFirst) {
+        inputs.sort_by_key(|input| !is_size(input));
+    }
+    if quirk.is(Bug::ResizeDropped) {
+        inputs.retain(|input| !is_size(input));
+    }
+    for input in &mut inputs {
+        match input {
+            Input::Bytes(bytes) if quirk.is(Bug::InputTranslated) => {
+                for byte in bytes.iter_mut().filter(|byte| **byte == b'\n') {
+                    *byte = b'\r';
+                }
+            }
+            Input::Size { rows, cols } if quirk.is(Bug::SizeTransposed) => {
+                std::mem::swap(rows, cols);
+            }
+            _ => {}
+        }
+    }
+    inputs
+}
+
 impl Reference {
     /// `execute` and `terminal`: the steps, and the cleanup if they end in anything but an exit.
     pub(super) async fn start<D: Dial>(
@@ -42,7 +70,7 @@ impl Reference {
         live: &UnboundedSender<Live>,
         stop: &Stop,
     ) -> JobResult {
-        let start = match fields::start(job) {
+        let start = match fields::start(job, Quirk(self.bug)) {
             Ok(start) => start,
             Err(failure) => return failed(&failure),
         };
@@ -91,7 +119,7 @@ impl Reference {
             }
         };
         *creation = Creation::Known(process.clone());
-        for input in &start.inputs {
+        for input in &quirky(start.inputs.clone(), quirk) {
             calls::input(http, &process, input, quirk).await?;
         }
         if !start.terminal {

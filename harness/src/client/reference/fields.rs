@@ -1,6 +1,9 @@
 //! A job's own fields, read once.
 
-use super::failure::{Failure, Kind};
+use super::{
+    bug::{Bug, Quirk},
+    failure::{Failure, Kind},
+};
 use crate::client::job::JobRequest;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use fake_server::wire::Op;
@@ -36,7 +39,7 @@ pub(super) struct Start {
 }
 
 /// Something sent to a running process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Input {
     Bytes(Vec<u8>),
     Size { rows: u64, cols: u64 },
@@ -66,7 +69,7 @@ pub(super) fn existing(job: &JobRequest) -> Result<Existing, Failure> {
 ///
 /// # Errors
 /// As [`existing`].
-pub(super) fn start(job: &JobRequest) -> Result<Start, Failure> {
+pub(super) fn start(job: &JobRequest, quirk: Quirk) -> Result<Start, Failure> {
     let terminal = job.op == Op::Terminal;
     let mut body = Map::new();
     match job.fields.get("command") {
@@ -95,7 +98,11 @@ pub(super) fn start(job: &JobRequest) -> Result<Start, Failure> {
                 .map_or(Some(default), Value::as_u64)
                 .ok_or_else(|| unusable(field))
         };
-        let (rows, cols) = (number("rows", 24)?, number("cols", 80)?);
+        let (rows, cols) = match (number("rows", 24)?, number("cols", 80)?) {
+            _ if quirk.is(Bug::SizeUsual) => (24, 80),
+            (rows, cols) if quirk.is(Bug::SizeTransposed) => (cols, rows),
+            asked => asked,
+        };
         body.insert("pty".to_owned(), json!({ "rows": rows, "cols": cols }));
         if let Some(list) = job.fields.get("input") {
             for input in list.as_array().ok_or_else(|| unusable("input"))? {

@@ -11,6 +11,7 @@ use crate::{
         acceptor::{Acceptor, Failure, Made, Phase, Proof, State, proof},
         answer::{Answer, Ending},
         single::{Reading, Right, command, contents, may_repeat},
+        typed::{pty, requests},
     },
     profile::Promises,
 };
@@ -53,6 +54,7 @@ pub(super) fn ways(plan: &Plan, promises: &Promises) -> Ways {
         plan,
         promises,
         acceptor: Acceptor::new(plan, promises),
+        requests: requests(plan),
         known: BTreeMap::new(),
     };
     let start = explorer.acceptor.start();
@@ -71,6 +73,8 @@ struct Explorer<'a> {
     plan: &'a Plan,
     promises: &'a Promises,
     acceptor: Acceptor<'a>,
+    /// What is written to the process once it runs.
+    requests: Vec<(Call, String)>,
     known: BTreeMap<Key, Ways>,
 }
 
@@ -109,27 +113,21 @@ impl Explorer<'_> {
                     end(&format!("error:{}", kinds.first().unwrap_or(&"other")))
                 }
                 _ if state.made == Made::No => self.create(server.clone(), state),
-                _ => self.input(server.clone(), state),
+                _ => self.input(server.clone(), state, 0),
             }
         });
         step.then(either(ways.collect()))
     }
 
-    fn input(&mut self, mut server: Simulation, state: State) -> Ways {
-        let stdin = self
-            .plan
-            .job
-            .stdin
-            .as_ref()
-            .filter(|stdin| !stdin.is_empty() && self.plan.op == Op::Execute);
-        let Some(stdin) = stdin else {
+    /// Sends what is to be written or resized, from the nth request on.
+    fn input(&mut self, mut server: Simulation, state: State, nth: usize) -> Ways {
+        let Some((call, body)) = self.requests.get(nth).cloned() else {
             return self.after_input(server, state);
         };
-        let body = serde_json::json!({ "data_base64": stdin.to_base64() });
-        let came = server.call(Call::Input, 0, body.to_string());
+        let came = server.call(call, 0, body);
         let (step, states) = match &came {
             Came::Unseen(fault) => (
-                met(Some(*fault), 1, Call::Input),
+                met(Some(*fault), 1, call),
                 self.acceptor.input(None, &[state]),
             ),
             Came::Exchange(exchange) => {
@@ -140,7 +138,7 @@ impl Explorer<'_> {
         };
         let ways = states.into_iter().map(|state| match state.phase {
             Phase::Failed(_) => self.fail(server.clone(), state, "error:http-error"),
-            _ => self.after_input(server.clone(), state),
+            _ => self.input(server.clone(), state, nth + 1),
         });
         step.then(either(ways.collect()))
     }
@@ -432,7 +430,7 @@ pub(super) fn create_body(plan: &Plan) -> String {
         "args": argv.get(1..).unwrap_or_default(),
     });
     if plan.op == Op::Terminal {
-        body["pty"] = serde_json::json!({ "rows": 24, "cols": 80 });
+        body["pty"] = pty(plan);
     }
     if argv.is_empty()
         && let Some(fields) = body.as_object_mut()

@@ -168,6 +168,7 @@ impl Simulation {
             Call::CreateProcess => ("POST", format!("{sandbox}/processes")),
             Call::StdinClose => ("POST", format!("{process}/stdin/close")),
             Call::Input => ("POST", format!("{process}/input")),
+            Call::ResizeProcess => ("POST", format!("{process}/resize")),
             Call::Exec => ("POST", format!("{sandbox}/exec")),
             Call::PutFile => ("PUT", format!("{sandbox}/files?path={}", self.path)),
             Call::GetFile => ("GET", format!("{sandbox}/files?path={}", self.path)),

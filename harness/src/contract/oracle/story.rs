@@ -91,6 +91,7 @@ fn other(call: Call, status: Option<u16>) -> String {
         Call::CreateProcess => "creates the process",
         Call::StdinClose => "closes its stdin",
         Call::Input => "writes its stdin",
+        Call::ResizeProcess => "resizes the terminal",
         Call::DeleteProcess => "deletes the process with `grace_ms`",
         Call::Exec => "runs the command",
         Call::PutFile => "uploads the file",

@@ -5,7 +5,7 @@ use super::{
     simulate::{Came, Simulation},
     ways::Moment,
 };
-use crate::profile::Promises;
+use crate::{judge::typed::requests, profile::Promises};
 use fake_server::{script::model::Plan, session::RawAnswer, wire::Call};
 
 /// What one connect is answered by the server's own writer.
@@ -29,6 +29,7 @@ pub fn streams(plan: &Plan, promises: &Promises) -> Vec<Stream> {
     }
     let mut server = Simulation::new(plan);
     server.keep_answers();
+    let mut sent = requests(plan).into_iter();
     let mut streams = Vec::new();
     for moment in ways(plan, promises).path {
         let (call, after) = match moment {
@@ -38,9 +39,9 @@ pub fn streams(plan: &Plan, promises: &Promises) -> Vec<Stream> {
         };
         let body = match call {
             Call::CreateProcess => create_body(plan),
-            Call::Input => plan.job.stdin.as_ref().map_or_else(String::new, |stdin| {
-                serde_json::json!({ "data_base64": stdin.to_base64() }).to_string()
-            }),
+            Call::Input | Call::ResizeProcess => {
+                sent.next().map(|(_, body)| body).unwrap_or_default()
+            }
             _ => String::new(),
         };
         let came = server.call(call, after, &body);

@@ -24,6 +24,16 @@ pub(super) const REQUIREMENTS: &[Requirement] = &[
         "A short process has closed its stdin before the client asks (PL01).",
     ),
     must(
+        "stdin/exact",
+        "What is typed into a terminal is sent byte for byte, once and in order, in requests of at most 256 KiB, all of it before the end is reported unless the server refuses it.",
+        "A shell runs what it reads: half a line, a line twice or another order is another command (B608).",
+    ),
+    must(
+        "stdin/terminal-size",
+        "A terminal is created in the size that was asked for, and a new size is sent in its place among the input.",
+        "A program that draws for another size draws over itself (B608).",
+    ),
+    must(
         "cleanup/on-every-failure",
         "Every failure after the creation, timeout and cancellation included, deletes the process tree with a grace period.",
         "Abandoned processes keep running and cost money (PL03, CO04).",

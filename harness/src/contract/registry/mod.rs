@@ -45,7 +45,7 @@ pub const AREAS: &[Area] = &[
     area("exit", "Exit status"),
     area("journal", "Evicted output"),
     area("create", "Creating the process"),
-    area("stdin", "Closing stdin"),
+    area("stdin", "Writing and closing stdin"),
     area("cleanup", "Cleaning up"),
     area("time", "Deadlines and cancellation"),
     area("secrets", "Keeping secrets"),

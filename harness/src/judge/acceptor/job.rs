@@ -197,7 +197,7 @@ impl Acceptor<'_> {
 }
 
 /// Whether an answer is a whole success envelope.
-fn is_sound(exchange: &Exchange, answer: &Answer) -> bool {
+pub(crate) fn is_sound(exchange: &Exchange, answer: &Answer) -> bool {
     answer
         .status
         .is_some_and(|status| (200..300).contains(&status))

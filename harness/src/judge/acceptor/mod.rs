@@ -9,7 +9,7 @@ mod job;
 mod state;
 mod stream;
 
-pub(crate) use job::{Proof, created_id, is_identifier, proof, success};
+pub(crate) use job::{Proof, created_id, is_identifier, is_sound, proof, success};
 pub(crate) use state::{Arena, Fail, Failure, Made, Phase, State, place};
 
 use crate::{

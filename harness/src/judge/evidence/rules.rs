@@ -142,6 +142,8 @@ const WAYS: &[Way] = &[
     way("create/refused", Create, NoBreach),
     way("create/identifier", Create, NoBreach),
     way("stdin/closed-already", Stdin, NoBreach),
+    way("stdin/exact", Stdin, NoBreach),
+    way("stdin/terminal-size", Create, NoBreach),
 
     way("cleanup/on-every-failure", Delete, NoBreach),
     way("cleanup/confirmed", Delete, NoBreach),

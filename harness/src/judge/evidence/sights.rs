@@ -234,7 +234,7 @@ impl Sight {
             Self::TheOneCreate => shown.made_one_for_sure(),
             // A connection that was cut before its request stands in no exchange.
             Self::Stdin => {
-                shown.made(&[Call::StdinClose, Call::Input])
+                shown.made(&[Call::StdinClose, Call::Input, Call::ResizeProcess])
                     || walk.acceptor.touched.contains(&"stdin/closed-already")
             }
             Self::Delete => !walk.deletes.is_empty() || walk.unseen_delete,
@@ -308,7 +308,7 @@ impl Sight {
             Self::TwoTries => "two connects whose times are known",
             Self::SecondConnect | Self::Retry => "a second connect",
             Self::Create | Self::TheOneCreate => "a create",
-            Self::Stdin => "a try to close stdin",
+            Self::Stdin => "a try to write or close stdin",
             Self::Delete => "a delete",
             Self::Unconfirmed => "a cleanup that could not be confirmed",
             Self::Exited => "a success",

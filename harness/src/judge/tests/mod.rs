@@ -15,6 +15,7 @@ mod promises;
 mod raw;
 mod receipts;
 mod secrets;
+mod terminal;
 mod time;
 mod trial;
 

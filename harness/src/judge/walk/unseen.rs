@@ -32,7 +32,9 @@ impl Walk<'_> {
                 self.states.extend(before);
                 self.states = each_once(std::mem::take(&mut self.states));
             }
-            Some(Call::Input) => self.states = self.acceptor.input(None, &self.states),
+            Some(Call::Input | Call::ResizeProcess) => {
+                self.states = self.acceptor.input(None, &self.states);
+            }
             Some(Call::DeleteProcess) => self.unseen_delete = true,
             Some(Call::Connect) | None => self.unseen_connect(unseen.count),
             Some(_) => {}

@@ -23,7 +23,7 @@ fn options(jobs: usize) -> Options {
 const BUGS: &[Bug] = &[
     Bug::EndIsSuccess,
     Bug::NoDuplicateCheck,
-    Bug::RawRestarts,
+    Bug::LinesUnlimited,
     Bug::PathUnescaped,
     Bug::GoneByText,
 ];

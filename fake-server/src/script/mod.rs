@@ -28,6 +28,7 @@ mod suggest;
 mod units;
 mod words;
 
+pub use build::{SHAPE, default_truth, filling};
 pub use mistakes::{Gather, Mistake, Mistakes, Note};
 pub use scenario::{Scenario, parse, parse_with};
 pub use schema::schema;

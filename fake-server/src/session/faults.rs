@@ -2,8 +2,9 @@
 
 use crate::{
     script::model::{Attempts, Behaviour, ConnectionUse, Content, CutPoint, Effect, Fault, Plan},
-    wire::{Call, Op},
+    wire::{Call, Op, limits},
 };
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What is known of a request when its fault is chosen.
@@ -152,7 +153,7 @@ impl Counts {
             Call::StdinClose if starts && stdin => self.has_ended(Call::Input, 1),
             Call::StdinClose if starts => created,
             Call::Connect if plan.op == Op::Execute => self.has_ended(Call::StdinClose, 1),
-            Call::Connect if plan.op == Op::Terminal => created,
+            Call::Connect if plan.op == Op::Terminal => created && self.is_typed(plan),
             Call::GetSandbox if plan.op == Op::Acquire => self.has_ended(Call::CreateSandbox, 1),
             Call::DeleteProcess | Call::Signal | Call::Wait | Call::GetProcess => {
                 self.is_deviated(plan, call)
@@ -160,6 +161,23 @@ impl Counts {
             Call::DeleteSandbox if plan.op == Op::Acquire => self.is_deviated(plan, call),
             _ => true,
         }
+    }
+
+    /// Whether everything that is to be typed was sent, each piece and each size for itself. A client that joins pieces
+    /// meets no fault before its first connect: better none than one that hits a request of another kind.
+    fn is_typed(&self, plan: &Plan) -> bool {
+        let items = plan.job.extra.get("input").and_then(Value::as_array);
+        let items = || items.into_iter().flatten();
+        let pieces = |item: &Value| {
+            let data = item.get("data_base64").and_then(Value::as_str);
+            // Four characters of base64 are three bytes.
+            data.map_or(0, |data| (data.len() / 4 * 3).div_ceil(limits::INPUT_BYTES))
+        };
+        let inputs: usize = items().map(pieces).sum();
+        let sizes = items().filter(|item| item.get("cols").is_some()).count();
+        let all =
+            |call, count: usize| self.has_ended(call, u32::try_from(count).unwrap_or(u32::MAX));
+        all(Call::Input, inputs) && all(Call::ResizeProcess, sizes)
     }
 
     /// Calls that only a failure brings about come after everything else that goes wrong.

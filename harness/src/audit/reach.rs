@@ -1,10 +1,7 @@
 //! Which wrong clients no generated case can show, and why. What is said here and is caught all the same is a mistake of
 //! this list, and the audit says so.
 
-use crate::{client::reference::Bug, contract::area_of};
-
-/// Areas whose calls are not drawn.
-const NOT_DRAWN: &[&str] = &["exec", "files", "lease"];
+use crate::client::reference::Bug;
 
 /// Why no generated case can show this bug; `None` where some should.
 pub(super) fn out_of_reach(bug: Bug) -> Option<&'static str> {
@@ -19,22 +16,6 @@ pub(super) fn out_of_reach(bug: Bug) -> Option<&'static str> {
             "a cancel is drawn where a stream stands still, not while a client waits to reconnect: how long it waits \
              is its own affair",
         ),
-        _ if NOT_DRAWN.contains(&area_of(bug.caught_by())) => {
-            Some("the calls of this area are not drawn")
-        }
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::AREAS;
-
-    #[test]
-    fn areas_that_are_not_drawn_exist() {
-        for area in NOT_DRAWN {
-            assert!(AREAS.iter().any(|known| known.name == *area), "{area}");
-        }
     }
 }

@@ -28,7 +28,7 @@ use proptest::{
     test_runner::TestRunner,
 };
 
-/// Whole plans of the ops `follow`, `execute` and `connect`: a truth, the job, what each call gets.
+/// Whole plans of every op: a truth, the job, what each call gets. Most are about a process that is followed.
 /// Most of them a right client ends with success.
 #[must_use]
 pub const fn plan(profile: Profile) -> Plans {
@@ -49,8 +49,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Only plans of this op. An op that no plan is drawn for (all but `follow`, `execute` and `connect`) is as
-    /// `follow`.
+    /// Only plans of this op.
     #[must_use]
     pub const fn of(self, op: Op) -> Self {
         Self {

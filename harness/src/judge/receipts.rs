@@ -2,6 +2,7 @@
 
 use super::{
     answer::{Answer, Line},
+    lease::is_lease,
     raw,
     result::nothing_ends_it,
     walk::Walk,
@@ -140,6 +141,12 @@ fn not_met_at_all(walk: &Walk<'_>, expected: &Expected) -> Exercised {
     {
         return Exercised::RuledOut(
             "the client did not fail: nothing was to be deleted".to_owned(),
+        );
+    }
+    // When it looks at a sandbox, and how it finds out that there is nothing to do, is a client's own affair.
+    if is_lease(walk.plan.op) && matches!(walk.observed.reply, Reply::Result(_)) {
+        return Exercised::RuledOut(
+            "the calls that the client chose to make meet none of the faults".to_owned(),
         );
     }
     Exercised::No("no fault of the scenario reached the client".to_owned())

@@ -20,7 +20,8 @@ const MAX_BYTES: u64 = 64 << 20;
 const PERIOD: usize = 251;
 
 /// So many bytes that show where they were cut: 0 to 250, again and again.
-pub(in crate::script) fn filling(bytes: usize) -> Vec<u8> {
+#[must_use]
+pub fn filling(bytes: usize) -> Vec<u8> {
     (0..bytes)
         .map(|at| u8::try_from(at % PERIOD).unwrap_or_default())
         .collect()

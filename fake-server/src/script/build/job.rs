@@ -18,7 +18,7 @@ use std::{collections::BTreeSet, ops::Range};
 const COMMAND: &str = "run.sh";
 
 /// Size of an acquired sandbox, unless said.
-pub(in crate::script) const SHAPE: &str = "s-1vcpu-1gb";
+pub const SHAPE: &str = "s-1vcpu-1gb";
 
 /// What a job of this op runs unless said.
 pub(in crate::script) fn default_command(op: Op) -> Vec<String> {

@@ -10,9 +10,10 @@ mod steps;
 mod together;
 mod truth;
 
-pub(super) use files::filling;
-pub(super) use job::{SHAPE, default_command};
-pub(super) use truth::default as default_truth;
+pub use files::filling;
+pub use job::SHAPE;
+pub(super) use job::default_command;
+pub use truth::default as default_truth;
 
 use super::{
     fault_kinds,

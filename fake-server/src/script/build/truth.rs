@@ -24,7 +24,8 @@ const MAX_FRAMES: u64 = 2_000_000;
 const MAX_BYTES: u64 = 256 << 20;
 
 /// What a file without `[process]` means: no output and a clean exit.
-pub(in crate::script) fn default(op: Op) -> Truth {
+#[must_use]
+pub fn default(op: Op) -> Truth {
     Truth {
         kind: if op == Op::Terminal {
             ProcessKind::Pty

@@ -1,11 +1,14 @@
 //! What goes wrong with the calls around the stream: create, stdin/close and delete.
 
-use super::super::dice::Dice;
-use fake_server::{
-    script::model::{Attempts, Behaviour, Content, Cut, CutPoint, Effect},
-    wire::Call,
+use super::{
+    super::dice::Dice,
+    answers::{cut, data, status},
 };
-use serde_json::{Map, Value, json};
+use fake_server::{
+    script::model::{Attempts, Behaviour, Content, Effect},
+    wire::{Call, Op},
+};
+use serde_json::json;
 
 /// Ids that are none. One that is would name a process that the world does not know.
 const IDS: &[&str] = &[
@@ -22,14 +25,19 @@ const IDS: &[&str] = &[
     "p\n1",
 ];
 
-/// Faults of the other calls of an `execute`.
-pub(super) fn faults(dice: &mut Dice<'_>) -> Vec<(Call, Attempts, Behaviour)> {
+/// Faults of the other calls of an `execute` or a `terminal`.
+pub(super) fn faults(dice: &mut Dice<'_>, op: Op) -> Vec<(Call, Attempts, Behaviour)> {
     let mut faults = Vec::new();
     if dice.percent(9) {
         faults.push((Call::CreateProcess, Attempts::Nth(1), create(dice)));
     }
     if dice.percent(9) {
-        faults.push((Call::StdinClose, Attempts::Nth(1), stdin_close(dice)));
+        let call = if op == Op::Terminal {
+            dice.one_of(&[Call::Input, Call::ResizeProcess])
+        } else {
+            Call::StdinClose
+        };
+        faults.push((call, Attempts::Nth(1), written(dice)));
     }
     if dice.percent(25) {
         faults.push((Call::DeleteProcess, Attempts::Every, delete(dice)));
@@ -73,7 +81,8 @@ fn create(dice: &mut Dice<'_>) -> Behaviour {
     }
 }
 
-fn stdin_close(dice: &mut Dice<'_>) -> Behaviour {
+/// What closing or writing standard input gets.
+fn written(dice: &mut Dice<'_>) -> Behaviour {
     match dice.below(10) {
         0..=3 => status(409),
         4 => status(dice.one_of(&[400, 403, 404, 429])),
@@ -135,36 +144,5 @@ fn delete(dice: &mut Dice<'_>) -> Behaviour {
             delay_ms: Some(dice.between(1, 30)),
             ..Behaviour::default()
         },
-    }
-}
-
-fn status(status: u16) -> Behaviour {
-    Behaviour {
-        status: Some(status),
-        ..Behaviour::default()
-    }
-}
-
-fn cut(dice: &mut Dice<'_>) -> Behaviour {
-    Behaviour {
-        cut: Some(Cut {
-            at: dice.one_of(&[CutPoint::HeadRead, CutPoint::BodyRead]),
-            reset: dice.percent(50),
-        }),
-        ..Behaviour::default()
-    }
-}
-
-fn data(with: &[(&str, Value)], without: &[&str]) -> Behaviour {
-    let with: Map<String, Value> = with
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), value.clone()))
-        .collect();
-    Behaviour {
-        content: Content::Data {
-            with,
-            without: without.iter().map(|key| (*key).to_owned()).collect(),
-        },
-        ..Behaviour::default()
     }
 }

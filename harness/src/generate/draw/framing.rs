@@ -73,7 +73,7 @@ pub(super) fn framed(dice: &mut Dice<'_>, truth: &Truth, steps: Vec<Step>) -> Be
 
 fn segments(dice: &mut Dice<'_>, truth: &Truth, steps: &[Step]) -> Segments {
     match dice.below(100) {
-        0..=9 if is_short(truth, steps) => Segments::Byte,
+        0..=9 if is_short(truth, steps) && fits_bytewise(truth) => Segments::Byte,
         10..=29 => Segments::Sizes(sizes(dice)),
         30..=39 => Segments::All,
         _ => Segments::Frame,
@@ -97,6 +97,12 @@ fn sizes(dice: &mut Dice<'_>) -> Vec<usize> {
             dice.length(20, most)
         })
         .collect()
+}
+
+/// Whether no frame is too long for a file to say that it is written a byte at a time, met or not.
+fn fits_bytewise(truth: &Truth) -> bool {
+    const LONGEST: usize = 40_000;
+    truth.frames.iter().all(|frame| frame.data.len() < LONGEST)
 }
 
 /// Whether an answer of these steps is short, whatever the cursor.

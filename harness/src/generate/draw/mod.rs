@@ -4,13 +4,17 @@
 //! named exist, an answer has one body, a stream says how it ends. Waiting is short, and nothing waits for ever
 //! unless the job has a deadline or a cancel of its own: a case costs a spawned client its real time.
 
+mod answers;
 mod bytes;
 mod calls;
 mod connects;
 mod defects;
+mod exec;
+mod files;
 mod finish;
 mod frames;
 mod framing;
+mod lease;
 mod noise;
 mod plan;
 mod refusals;

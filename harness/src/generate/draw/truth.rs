@@ -6,7 +6,7 @@ use super::{
 };
 use fake_server::{
     script::model::{Truth, TruthExit, TruthFrame},
-    wire::{Op, ProcessKind, limits},
+    wire::{Op, ProcessKind, StreamName, limits},
 };
 
 /// Signals a process may end by.
@@ -23,7 +23,11 @@ pub(in super::super) fn truth(dice: &mut Dice<'_>, profile: Profile, op: Op) -> 
         for (stream, data) in bytes::next(dice, profile, frames.len() + 1) {
             frames.push(TruthFrame {
                 seq: 0,
-                stream,
+                stream: if op == Op::Terminal {
+                    StreamName::Pty
+                } else {
+                    stream
+                },
                 data: data.into(),
                 pause_ms: if live && dice.percent(40) {
                     dice.between(1, 15)
@@ -33,7 +37,7 @@ pub(in super::super) fn truth(dice: &mut Dice<'_>, profile: Profile, op: Op) -> 
             });
         }
     }
-    let first_seq = if op == Op::Execute {
+    let first_seq = if matches!(op, Op::Execute | Op::Terminal) {
         1
     } else {
         first_seq(dice, frames.len() as u64)
@@ -43,7 +47,11 @@ pub(in super::super) fn truth(dice: &mut Dice<'_>, profile: Profile, op: Op) -> 
     }
     let bytes: u64 = frames.iter().map(|frame| frame.data.len() as u64).sum();
     Truth {
-        kind: ProcessKind::Pipe,
+        kind: if op == Op::Terminal {
+            ProcessKind::Pty
+        } else {
+            ProcessKind::Pipe
+        },
         first_seq,
         exit: exit(dice, live),
         heartbeat_ms: if dice.percent(10) {

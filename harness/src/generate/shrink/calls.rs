@@ -3,14 +3,14 @@
 use super::{
     Edits, edited,
     measure::{DEADLINE_MS, ENDS, STATUSES},
-    smaller,
+    runs, smaller,
 };
 use fake_server::{
     script::model::{
         Attempts, Behaviour, Break, BreakPlace, Chunks, Content, Cut, CutPoint, Expect, Fault, Job,
         Plan, Segments,
     },
-    wire::{Call, Op},
+    wire::{Blob, Call, Op},
 };
 use serde_json::{Map, Value};
 
@@ -87,6 +87,7 @@ fn jobs(plan: &Plan) -> Vec<Plan> {
             }
         }
     }
+    plans.extend(extras(plan));
     plans.push(edited(plan, |plan| plan.expect = Expect::default()));
     plans.push(edited(plan, |plan| plan.deadline_ms = DEADLINE_MS));
     plans.push(edited(plan, |plan| {
@@ -100,6 +101,67 @@ fn jobs(plan: &Plan) -> Vec<Plan> {
     }));
     plans
 }
+
+/// What ops beyond a command are asked.
+fn extras(plan: &Plan) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    let mut with = |change: &dyn Fn(&mut Plan)| plans.push(edited(plan, change));
+    let extra = &plan.job.extra;
+    if extra.contains_key("policy") {
+        with(&|plan| {
+            plan.job.extra.remove("policy");
+        });
+        let number = |name: &str| extra["policy"][name].as_u64().unwrap_or(0);
+        for attempts in smaller(number("attempts"), 1) {
+            with(&|plan| plan.job.extra["policy"]["attempts"] = attempts.into());
+        }
+        for delay in smaller(number("min_delay_ms"), 0) {
+            with(&|plan| plan.job.extra["policy"]["min_delay_ms"] = delay.into());
+        }
+    }
+    for (name, usual) in [("cols", 80), ("rows", 24)] {
+        if extra.contains_key(name) {
+            with(&|plan| plan.job.extra[name] = usual.into());
+        }
+    }
+    if extra.contains_key("path") {
+        with(&|plan| {
+            plan.job.extra["path"] = FILE.into();
+            for file in &mut plan.sandbox.files {
+                FILE.clone_into(&mut file.path);
+            }
+        });
+    }
+    let items = extra.get("input").and_then(Value::as_array);
+    for run in runs(items.map_or(0, Vec::len)) {
+        with(&|plan| {
+            if let Some(Value::Array(items)) = plan.job.extra.get_mut("input") {
+                items.drain(run.clone());
+            }
+            if plan.job.extra["input"]
+                .as_array()
+                .is_some_and(Vec::is_empty)
+            {
+                plan.job.extra.remove("input");
+            }
+        });
+    }
+    let data = extra.get("data_base64");
+    let data: Option<Blob> = data.and_then(|data| serde_json::from_value(data.clone()).ok());
+    for shorter in data.iter().flat_map(|data| super::detail::shorter(data)) {
+        let coded = Blob(shorter).to_base64();
+        with(&|plan| plan.job.extra["data_base64"] = coded.as_str().into());
+    }
+    for (index, file) in plan.sandbox.files.iter().enumerate() {
+        for shorter in super::detail::shorter(&file.data) {
+            with(&|plan| plan.sandbox.files[index].data = Blob(shorter.clone()));
+        }
+    }
+    plans
+}
+
+/// The file that is sent or fetched in a scenario about something else.
+pub(super) const FILE: &str = "/data/file.bin";
 
 fn guards(fault: &Fault) -> Vec<Fault> {
     let with = |change: &dyn Fn(&mut Fault)| {

@@ -83,7 +83,11 @@ pub fn title(plan: &Plan) -> String {
                 place = "after every reconnect".to_owned();
             }
         }
-        let (rank, phrase) = found;
+        let (rank, mut phrase) = found;
+        if !matches!(fault.on, None | Some(Call::Connect | Call::Exec)) {
+            // Only these two bring a stream.
+            phrase = phrase.replace("stream", "answer");
+        }
         if best.as_ref().is_none_or(|(known, _)| *known <= rank) {
             best = Some((rank, format!("{phrase} {place}")));
         }

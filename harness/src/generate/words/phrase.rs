@@ -52,11 +52,20 @@ pub(super) fn phrase(behaviour: &Behaviour, plan: &Plan, cursor: &mut u64) -> (R
             }
         }
         Content::Data { with, without } => {
-            let names: Vec<&str> = with.keys().chain(without).map(String::as_str).collect();
-            return (
-                Rank::Lie,
-                format!("an answer with another {}", names.join(" and ")),
-            );
+            let named = |names: Vec<&String>| {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                names.join(" and ")
+            };
+            let lies = match (with.is_empty(), without.is_empty()) {
+                (true, _) => format!("no {}", named(without.iter().collect())),
+                (false, true) => format!("another {}", named(with.keys().collect())),
+                (false, false) => format!(
+                    "another {} and no {}",
+                    named(with.keys().collect()),
+                    named(without.iter().collect())
+                ),
+            };
+            return (Rank::Lie, format!("an answer with {lies}"));
         }
         Content::Text(text)
             if text.is_empty() && behaviour.status.is_none_or(|status| status < 300) =>

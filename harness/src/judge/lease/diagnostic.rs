@@ -98,11 +98,15 @@ fn of_create(
     findings: &mut Findings<'_>,
 ) {
     // Of a cleanup that failed the cause says why there was one.
-    let causes = chain
+    let causes: Vec<&&ErrorReport> = chain
         .iter()
-        .filter(|error| error.kind != "cleanup-unconfirmed");
-    let told: Vec<u16> = causes.filter_map(|error| error.http_status).collect();
-    let errno = chain.iter().find_map(|error| error.errno.as_deref());
+        .filter(|error| error.kind != "cleanup-unconfirmed")
+        .collect();
+    let told: Vec<u16> = causes
+        .iter()
+        .filter_map(|error| error.http_status)
+        .collect();
+    let errno = causes.iter().find_map(|error| error.errno.as_deref());
     let fits = |create: &&&Cause| match create.status {
         // An answer that was no success, or a success that was none: its status; of the latter none is right too.
         Some(status) if !is_status(status) => told.iter().all(|told| !is_status(*told)),

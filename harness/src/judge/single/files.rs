@@ -111,9 +111,18 @@ pub(super) fn stored(plan: &Plan, exchange: &Exchange, status: u16) -> Vec<Right
         }
         Envelope::Refusal => vec![unproven],
         // No body at all neither proves nor denies it.
-        Envelope::None if body(exchange).is_empty() => vec![Right::Stored, unproven],
+        Envelope::None if body(exchange).is_empty() || is_bare_success(exchange) => {
+            vec![Right::Stored, unproven]
+        }
         Envelope::None => vec![unproven],
     }
+}
+
+/// Whether an answer says success and nothing else.
+fn is_bare_success(exchange: &Exchange) -> bool {
+    let body: Value = serde_json::from_slice(&body(exchange)).unwrap_or_default();
+    body.get("status").and_then(Value::as_str) == Some("success")
+        && body.get("data").is_none_or(Value::is_null)
 }
 
 /// What a whole success leaves of a download: the bytes, if they can be the file.

@@ -163,7 +163,12 @@ fn only_an_envelope_of_that_size_proves_an_upload() {
         breaks(&answered(unproven).ok(None), EXACT);
     }
     // No body at all neither proves nor denies it; other fields are free.
-    for open in ["status = 204", "data = { bytes = \"many\" }"] {
+    for open in [
+        "status = 204",
+        "data = { bytes = \"many\" }",
+        "body = { text = '{\"status\":\"success\",\"data\":null}' }",
+        "body = { json = { status = \"success\" } }",
+    ] {
         right(&answered(open).error("invalid-response"));
         right(&answered(open).ok(None));
     }

@@ -134,6 +134,21 @@ fn the_lookup_and_the_delete_do_not_hide_the_create() {
         &trial.answers(left(None, failed("http-error", Some(502)))),
         CLEANUP,
     );
+    // The delete's own errno stands above the cause, as its own status may.
+    let above = |result: JobResult| {
+        let mut result = result;
+        if let Some(error) = &mut result.error {
+            error.errno = Some("ECONNRESET".to_owned());
+        }
+        result
+    };
+    let (trial, id) = tried();
+    right(&trial.answers(above(left(Some(&id), failed("http-error", Some(502))))));
+    let (trial, id) = tried();
+    breaks(
+        &trial.answers(above(left(Some(&id), failed("http-error", None)))),
+        DIAGNOSTIC,
+    );
 }
 
 #[test]

@@ -57,6 +57,11 @@ impl Measure {
             10 * u64::from(plan.deadline_ms != DEADLINE_MS),
             5 * u64::from(plan.sandbox.lag).min(50),
             20 * u64::from(plan.sandbox.state != "running"),
+            plan.sandbox
+                .files
+                .iter()
+                .map(|file| 20 + bytes(&file.data))
+                .fold(0, u64::saturating_add),
         ];
         Self {
             faults: plan.faults.len() as u64,

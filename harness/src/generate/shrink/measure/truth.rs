@@ -1,10 +1,13 @@
 //! What the truth, the job and the expectation weigh.
 
 use super::{bytes, number, time, usual_text};
+use crate::generate::shrink::calls::FILE;
 use fake_server::{
+    script::SHAPE,
     script::model::{Cancel, Expect, Job, Truth, TruthExit, TruthFrame},
-    wire::{Op, ProcessKind, StreamName, limits},
+    wire::{Blob, Op, ProcessKind, StreamName, limits},
 };
+use serde_json::Value;
 
 pub(super) fn truth(truth: &Truth, op: Op) -> u64 {
     let usual = ProcessKind::Pipe;
@@ -86,9 +89,39 @@ pub(super) fn job(job: &Job, op: Op) -> u64 {
         },
         job.timeout_ms.map_or(0, |ms| 40 + number(ms)),
         job.cancel.as_ref().map_or(0, cancel),
-        20 * job.extra.len() as u64,
+        job.extra
+            .iter()
+            .map(|(name, value)| 20 + extra(name, value))
+            .fold(0, u64::saturating_add),
     ];
     parts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// What an op's own field weighs beyond being there.
+fn extra(name: &str, value: &Value) -> u64 {
+    let is_usual = match name {
+        "cols" => *value == 80,
+        "rows" => *value == 24,
+        "path" => *value == FILE,
+        "shape" => *value == SHAPE,
+        _ => false,
+    };
+    let coded = |value: &Value| serde_json::from_value::<Blob>(value.clone()).ok();
+    match value {
+        _ if is_usual => 0,
+        Value::Number(n) => 5 + n.as_u64().map_or(1 << 40, number),
+        Value::String(_) if name == "data_base64" => coded(value).map_or(0, |data| bytes(&data)),
+        Value::String(text) => 10 + text.len() as u64,
+        Value::Array(items) => items
+            .iter()
+            .map(|item| 10 + extra("", item))
+            .fold(0, u64::saturating_add),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, field)| extra(name, field))
+            .fold(0, u64::saturating_add),
+        Value::Null | Value::Bool(_) => 5,
+    }
 }
 
 fn cancel(cancel: &Cancel) -> u64 {

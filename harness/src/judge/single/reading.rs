@@ -49,6 +49,8 @@ pub(crate) struct Fails {
 
 /// An answer that broke, or whose bytes cannot be what was asked for.
 const DAMAGED: &[&str] = &["transport", "invalid-response"];
+/// A stream whose bytes are not the lines that were asked for.
+const CODED: &[&str] = &["transport", "invalid-response", "frame-invalid"];
 /// An answer that is of another kind than what was asked for.
 const FOREIGN: &[&str] = &["invalid-response", "http-error", "transport"];
 /// No answer.
@@ -118,7 +120,7 @@ impl Reading {
         match answer.ending {
             Ending::Clean | Ending::CloseDelimited => coded(plan, exchange, answer, whole),
             Ending::Open | Ending::Left if answer.coded() || !refused.is_empty() => {
-                [refused, vec![fails(DAMAGED, Some(status), "it is coded")]].concat()
+                [refused, vec![fails(CODED, Some(status), "it is coded")]].concat()
             }
             Ending::Open | Ending::Left => vec![Right::Waits],
             Ending::Unclean => {
@@ -136,14 +138,16 @@ fn coded(plan: &Plan, exchange: &Exchange, answer: &Answer, whole: Vec<Right>) -
     let behaviour = behaviour(plan, exchange);
     let overlong = behaviour.is_some_and(|one| one.content_length.is_some_and(|more| more < 0));
     if answer.coded() {
-        let refused = fails(
-            DAMAGED,
-            answer.status,
-            "it is coded, which was not asked for",
-        );
+        // Who does not look at the coding reads its bytes as lines, and finds that they are no frames.
+        let kinds = if command::is_streamed(plan, exchange) {
+            CODED
+        } else {
+            DAMAGED
+        };
+        let refused = fails(kinds, answer.status, "it is coded, which was not asked for");
         let encoding = behaviour.and_then(|one| one.encoding);
         if encoding.is_some_and(|encoding| encoding.cut.is_some()) {
-            return vec![fails(DAMAGED, answer.status, "its coding was cut")];
+            return vec![fails(kinds, answer.status, "its coding was cut")];
         }
         return [vec![refused], whole].concat();
     }

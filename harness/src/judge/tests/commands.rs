@@ -222,3 +222,21 @@ fn a_result_without_a_code_is_no_success() {
         Level::Must,
     );
 }
+
+#[test]
+fn a_coded_stream_is_read_or_refused_in_any_words() {
+    let coded = |cut: &str| {
+        let encoding = format!("encoding = {{ coding = \"gzip\"{cut} }}");
+        fault("exec-stream", &encoding).exec()
+    };
+    right(&coded("").answers(ran(json!(3), "one\n", "two\n")));
+    // Who does not look at the coding finds no frames.
+    for refused in ["transport", "frame-invalid"] {
+        right(&coded("").error(refused));
+        right(&coded(", cut = 12").error(refused));
+    }
+    breaks(
+        &coded(", cut = 12").answers(ran(json!(3), "one\n", "two\n")),
+        FRAMES,
+    );
+}

@@ -77,7 +77,7 @@ async function download(job, sandbox, options) {
 async function acquire(job, client, options) {
   const name = `${job.name_prefix ?? "sandbox"}-${randomUUID().slice(0, 12)}`;
   const sandbox = await client.createSandbox({ shape: job.shape, rootfs: job.rootfs, name }, options);
-  return { outcome: "ok", sandbox_id: String(sandbox.id) };
+  return { outcome: "ok", sandbox_id: `${sandbox.id}` };
 }
 
 async function release(job, sandbox, options) {
@@ -102,15 +102,13 @@ const ON_A_SANDBOX = { exec, "exec-stream": execStream, upload, download, releas
 
 /** The error as a user sees it on one line. Its kind is told only where the SDK has a type for it. */
 function failure(error) {
-  const report = { kind: "other", message: String(error) };
   if (error instanceof CreateosSandboxApiError) {
-    return { ...report, kind: "http-error", http_status: error.statusCode };
+    return { kind: "http-error", message: String(error), http_status: error.statusCode };
   }
-  if (error instanceof CreateosSandboxConnectionError) {
-    // The SDK's error wraps the one of fetch, and that the one of the socket.
-    return { ...report, kind: "transport", errno: error.cause?.cause?.code };
-  }
-  return report;
+  // The SDK's error wraps the one of fetch, and that the one of the socket, which has the code.
+  const errno = error.cause?.cause?.code ?? error.cause?.code;
+  const kind = error instanceof CreateosSandboxConnectionError ? "transport" : "other";
+  return { kind, message: String(error), errno };
 }
 
 async function perform(job, stop, partial) {

@@ -207,6 +207,15 @@ fn trap(walk: &Walk<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// A look at the server's health without the key. Some clients open their first connection with one, beside the call that
+/// they were asked for: it may come at any place, and says nothing of what they do.
+pub(super) fn is_health_probe(exchange: &Exchange) -> bool {
+    let request = &exchange.request;
+    request.method == "GET"
+        && matches!(request.target.as_str(), "/healthz" | "/readyz")
+        && request.header_values("x-api-key").next().is_none()
+}
+
 /// A process id that is none never reaches a URL.
 fn identifiers(walk: &Walk<'_>, findings: &mut Findings<'_>) {
     let bad = walk.creates.iter().find_map(|index| {
@@ -222,7 +231,8 @@ fn identifiers(walk: &Walk<'_>, findings: &mut Findings<'_>) {
                 .iter()
                 .any(|segment| segment == "processes");
         let holds_id = id.len() > 2 && exchange.request.target.contains(&id);
-        if needs_id || holds_id || exchange.call.is_none() {
+        let unknown = exchange.call.is_none() && !is_health_probe(exchange);
+        if needs_id || holds_id || unknown {
             findings.add(
                 Wrong::new(
                     &["create/identifier"],

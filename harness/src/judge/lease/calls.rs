@@ -14,6 +14,7 @@ use crate::judge::{
         Walk,
         events::{Event, in_order},
     },
+    wire::is_health_probe,
     words,
 };
 use fake_server::{
@@ -350,7 +351,8 @@ impl<'a, 'w> Requests<'a, 'w> {
             .bad_id
             .as_ref()
             .is_some_and(|id| exchange.request.target.contains(id));
-        if names_none || holds_it || exchange.call.is_none() {
+        let unknown = exchange.call.is_none() && !is_health_probe(exchange);
+        if names_none || holds_it || unknown {
             findings.add(
                 Wrong::new(
                     &["lease/identity", "create/identifier"],

@@ -5,6 +5,7 @@ use super::{
     trial::{breaks, breaks_at, broken, right},
 };
 use crate::{contract::Level, observed::ErrorReport};
+use fake_server::{wire::Call, wirelog::Exchange};
 
 /// A gap on the stream of one's own process, and something about another call.
 fn gap(rest: &str) -> String {
@@ -221,6 +222,19 @@ fn an_id_that_is_none_reaches_no_url() {
         right(&Trial::of(&text).create().error("creation-unconfirmed"));
         let used = Trial::of(&text).create().connect(0).error("http-error");
         assert!(broken(&used).contains(&"create/identifier"), "{id}");
+        let probe = |exchange: &mut Exchange| {
+            exchange.call = None;
+            exchange.request.path.clear();
+            exchange.request.target = "/healthz".to_owned();
+            exchange.request.headers.clear();
+        };
+        right(
+            &Trial::of(&text)
+                .create()
+                .sandbox(Call::GetSandbox, "")
+                .but(probe)
+                .error("creation-unconfirmed"),
+        );
     }
 }
 

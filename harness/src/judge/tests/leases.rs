@@ -365,3 +365,32 @@ fn an_accepted_change_is_waited_for() {
         assert!(broken(&replaced.error("state-failed")).contains(&ONCE));
     }
 }
+
+#[test]
+fn a_health_probe_is_no_use_of_an_id_that_is_none() {
+    let bad = fault("create-sandbox", "1", "data = { id = \"../../v1/whoami\" }");
+    let asked = |target: &str, key: bool| {
+        let target = target.to_owned();
+        acquire(&bad)
+            .about(&[IDENTITY])
+            .create_sandbox("a")
+            .sandbox(Call::ListSandboxes, "")
+            .but(|exchange| {
+                exchange.call = None;
+                exchange.request.path.clear();
+                exchange.request.query.clear();
+                exchange.request.target = target;
+                if !key {
+                    let headers = &mut exchange.request.headers;
+                    headers.retain(|(name, _)| name != "x-api-key");
+                }
+            })
+            .error("creation-unconfirmed")
+    };
+    for probe in ["/healthz", "/readyz"] {
+        right(&asked(probe, false));
+        // With the key it is an id that led there.
+        breaks(&asked(probe, true), IDENTITY);
+    }
+    breaks(&asked("/v1/whoami", false), IDENTITY);
+}

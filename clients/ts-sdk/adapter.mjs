@@ -11,6 +11,8 @@ import {
   CreateosSandboxConnectionError,
   CreateosSandboxTimeoutError,
 } from "@nodeops-createos/sandbox";
+// The SDK's fetch, which it loads by itself beside its first request. Loaded here already, it costs no job of its deadline.
+import "undici";
 
 const PACKAGE = "@nodeops-createos/sandbox";
 const { version } = createRequire(import.meta.url)(`${PACKAGE}/package.json`);

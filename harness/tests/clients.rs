@@ -60,7 +60,10 @@ fn every_manifest_reads() {
         }
     }
     names.sort();
-    assert_eq!(names, ["curl", "python-follow", "python-sdk", "rust-sdk"]);
+    assert_eq!(
+        names,
+        ["curl", "python-follow", "python-sdk", "rust-sdk", "ts-sdk"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -83,6 +83,12 @@ const REGISTRY_ENDS: &[(&str, i32, &str)] = &[
         0,
         "known",
     ),
+    ("cargo run -- setup clients/ts-sdk/client.toml", 0, ""),
+    (
+        "cargo run -- run --client clients/ts-sdk/client.toml",
+        0,
+        "known",
+    ),
     ("cargo run -- setup clients/rust-sdk/client.toml", 0, ""),
     (
         "cargo run -- run --client clients/rust-sdk/client.toml",

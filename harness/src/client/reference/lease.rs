@@ -48,6 +48,7 @@ impl Reference {
             Err(failure) => return failed(&failure),
         };
         let mut first: Option<Failure> = None;
+        let mut unclear_before: Option<Failure> = None;
         let attempts = match self.bug {
             Some(Bug::LeasePolicyOverrun) if lease.attempts > 1 => lease.attempts + 1,
             Some(Bug::LeasePolicyGivesUp) => 1,
@@ -75,10 +76,16 @@ impl Reference {
                 Err(lost) => lost,
             };
             let failure = match &lost.ending {
-                Ending::Stopped(_) => return ended(&lost.ending),
+                // That an earlier create may have made something stands above what ended this one.
+                Ending::Stopped(_) => {
+                    return unclear_before.map_or_else(|| ended(&lost.ending), |it| failed(&it));
+                }
                 Ending::Failed(failure) => failure.clone(),
             };
             let failure = self.told(failure, &mut first);
+            if failure.kind == Kind::CreationUnconfirmed {
+                unclear_before.get_or_insert_with(|| failure.clone());
+            }
             if attempt < attempts && lost.left.is_none() && is_transient(&failure) {
                 attempt += 1;
                 let delay = Duration::from_millis(lease.min_delay_ms);

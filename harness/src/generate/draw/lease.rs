@@ -76,8 +76,9 @@ pub(super) fn parts(dice: &mut Dice<'_>, op: Op) -> Parts {
         .iter()
         .any(|(call, attempts, _)| *call == Call::GetSandbox && *attempts == Attempts::Every);
     if for_ever || dice.percent(20) {
-        // A state that never comes is looked for as long as there is time.
-        job.timeout_ms = Some(dice.between(1_200, 1_800));
+        // A state that never comes is looked for as long as there is time. Enough of it for the slowest to see one that
+        // only lags: eight looks, four a second.
+        job.timeout_ms = Some(dice.between(3_000, 4_000));
     } else if dice.percent(6) {
         let on = first_call(op);
         let at = dice.one_of(&[CancelPoint::Sent, CancelPoint::Answered]);
@@ -273,8 +274,9 @@ fn change(dice: &mut Dice<'_>, op: Op, faults: &mut Faults) {
                 effect,
                 ..cut(dice)
             },
+            // Accepted in other words: a change that was accepted and never comes is waited for without end.
             5 => Behaviour {
-                effect,
+                effect: Some(Effect::Done),
                 ..no_result(dice, 202)
             },
             6 => data(&[("status", json!(dice.one_of(STATES)))], &[]),

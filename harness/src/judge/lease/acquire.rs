@@ -18,6 +18,8 @@ pub(crate) struct Acquire {
     begun: u64,
     /// Statuses on which the create is repeated.
     repeat_on: Vec<u16>,
+    /// Why nobody knows what the create of an acquisition before this one came to.
+    unknown_before: Option<Cause>,
     lease: Lease,
 }
 
@@ -66,6 +68,7 @@ impl Acquire {
             attempts: attempts(plan),
             begun: 0,
             repeat_on: promises.profile.retry_create_on.clone(),
+            unknown_before: None,
             lease: Lease::Nothing,
         }
     }
@@ -119,11 +122,16 @@ impl Acquire {
         match call {
             Call::CreateSandbox => {
                 let begun = self.begun + u64::from(!self.repeats());
+                let unknown_before = match &self.lease {
+                    Lease::Unknown(cause) => Some(cause.clone()),
+                    _ => self.unknown_before.clone(),
+                };
                 let created = created(said).into_iter();
                 created
                     .map(|lease| Self {
                         begun,
                         lease,
+                        unknown_before: unknown_before.clone(),
                         ..self.clone()
                     })
                     .collect()
@@ -238,6 +246,13 @@ impl Acquire {
         );
         if stopped && nothing_is_left {
             choices.ends.push(End::Stopped);
+            // What an earlier one may have left is worth more than what ended this one.
+            if let Some(cause) = &self.unknown_before {
+                choices.ends.push(End::Failed(Failed {
+                    create: Some(cause.clone()),
+                    ..Failed::new(cause.clone())
+                }));
+            }
         }
         choices
     }

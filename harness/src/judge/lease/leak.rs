@@ -10,7 +10,7 @@ use crate::{
     },
     observed::{JobResult, Reply},
 };
-use fake_server::wirelog::LedgerEntry;
+use fake_server::{wire::Call, wirelog::LedgerEntry};
 
 /// Every sandbox that this trial made is gone, or the result admits it: names it, or says of a create whose result nobody
 /// knows that it failed.
@@ -27,12 +27,14 @@ pub(super) fn judge(walk: &Walk<'_>, requests: &Requests<'_, '_>, findings: &mut
             continue;
         }
         if requests.unknown.contains(&made_by) {
-            match admits_unknown(result) {
+            let mut later = walk.log.exchanges.iter().skip(made_by + 1);
+            let is_last = !later.any(|exchange| exchange.call == Some(Call::CreateSandbox));
+            match admits_unknown(result, is_last) {
                 Admitted::Yes => continue,
                 Admitted::CannotTell => {
                     findings.note(format!(
                         "a create whose result the client could not know made a sandbox that is left ({} at the end); the \
-                         acquisition after it succeeded, and its result has no place to say so",
+                         acquisition after it ended otherwise, and its result has no place to say so",
                         entry.state
                     ));
                     continue;
@@ -70,10 +72,12 @@ enum Admitted {
 }
 
 /// Whether a result lets its reader know that a create may have made a sandbox.
-fn admits_unknown(result: &JobResult) -> Admitted {
+fn admits_unknown(result: &JobResult, is_last: bool) -> Admitted {
     match result.outcome.as_str() {
         "error" => Admitted::Yes,
         "ok" => Admitted::CannotTell,
+        // Of the acquisition that was stopped, not of one before it.
+        _ if !is_last => Admitted::CannotTell,
         _ => Admitted::No,
     }
 }

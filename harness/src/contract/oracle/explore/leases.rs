@@ -14,7 +14,7 @@ use fake_server::{
 };
 
 /// Calls that a right client may make or leave out, which are followed on one way: more of them meet nothing else.
-const FREE_CALLS: u32 = 2;
+const FREE_CALLS: u32 = 4;
 
 /// Milliseconds between two looks at a state.
 const POLL_MS: u64 = 250;

@@ -22,6 +22,7 @@ pub mod report;
 pub mod run;
 pub mod saved;
 pub mod select;
+pub mod shard;
 pub mod stability;
 pub mod standing;
 pub mod suite;

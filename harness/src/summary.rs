@@ -4,7 +4,8 @@ use crate::{
     case::{Case, counts},
     contract::AREAS,
     exit::Exit,
-    judge::CheckStatus,
+    judge::{Check, CheckStatus},
+    shard::Part,
     standing::Standing,
 };
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct RunInfo {
     pub strict: bool,
     /// Over sockets, or in memory.
     pub transport: &'static str,
+    /// Which part of a run this is; `None`: all of it.
+    pub shard: Option<Part>,
     /// Cases selected.
     pub cases: usize,
     /// The words that call this program.
@@ -148,22 +151,37 @@ impl Summary {
     /// Counts.
     #[must_use]
     pub fn new(judged: &[Judged], info: &RunInfo, stopped: Option<Stopped>, took_ms: u64) -> Self {
+        let cases = judged
+            .iter()
+            .map(|one| (&one.standing, &one.case.verdict.checks[..]));
+        Self::of(cases, info.strict, info.cases, stopped, took_ms)
+    }
+
+    /// [`Self::new`] from the standing and the checks of each case, as they stand in the lines of a run. `selected` is how
+    /// many cases there were to be.
+    #[must_use]
+    pub fn of<'a>(
+        judged: impl IntoIterator<Item = (&'a Standing, &'a [Check])>,
+        strict: bool,
+        selected: usize,
+        stopped: Option<Stopped>,
+        took_ms: u64,
+    ) -> Self {
         let mut areas: Vec<(String, Tally)> = Vec::new();
         let mut checks = Tally::default();
-        let mut cases = CaseCounts {
-            not_run: info.cases.saturating_sub(judged.len()),
-            ..CaseCounts::default()
-        };
-        for one in judged {
-            *cases.of(&one.standing) += 1;
-            for check in &one.case.verdict.checks {
+        let mut cases = CaseCounts::default();
+        let mut there = 0;
+        for (standing, its_checks) in judged {
+            there += 1;
+            *cases.of(standing) += 1;
+            for check in its_checks {
                 let mut tally = Tally::default();
                 *match check.status {
                     CheckStatus::Pass => &mut tally.pass,
-                    CheckStatus::Fail if matches!(one.standing, Standing::KnownFailure { .. }) => {
+                    CheckStatus::Fail if matches!(standing, Standing::KnownFailure { .. }) => {
                         &mut tally.known
                     }
-                    CheckStatus::Fail if counts(check.level, info.strict) => &mut tally.fail,
+                    CheckStatus::Fail if counts(check.level, strict) => &mut tally.fail,
                     CheckStatus::Fail => &mut tally.remarks,
                     CheckStatus::NotApplicable => &mut tally.not_applicable,
                     CheckStatus::NotExercised => &mut tally.not_exercised,
@@ -177,6 +195,7 @@ impl Summary {
                 }
             }
         }
+        cases.not_run = selected.saturating_sub(there);
         areas.sort_by_key(|(name, _)| {
             let place = AREAS.iter().position(|area| area.name == name);
             (place.unwrap_or(usize::MAX), name.clone())

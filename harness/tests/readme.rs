@@ -46,6 +46,21 @@ const ENDS: &[(&str, i32, &str)] = &[
         "",
     ),
     (
+        "cargo run -- run --in-memory --shard 1/2 --events target/1.jsonl",
+        0,
+        " passed",
+    ),
+    (
+        "cargo run -- run --in-memory --shard 2/2 --events target/2.jsonl",
+        0,
+        " passed",
+    ),
+    (
+        "cargo run -- merge target/1.jsonl target/2.jsonl -o target/run.jsonl",
+        0,
+        "conforms",
+    ),
+    (
         "cargo run -- judge target/trials",
         0,
         "every verdict is the one that was saved",

@@ -35,6 +35,7 @@ fn info(cases: usize) -> RunInfo {
         seed: 7,
         strict: false,
         transport: "sockets",
+        shard: None,
         cases,
         program: vec!["createos-conformance".to_owned()],
         replay_arguments: vec!["--client".to_owned(), "clients/acme/client.toml".to_owned()],

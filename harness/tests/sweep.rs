@@ -84,6 +84,7 @@ fn swept(plan: &Plan, reference: Reference, wanted: &Wanted, sink: &mut dyn Sink
         seed: 1,
         strict: false,
         transport: "memory",
+        shard: None,
         cases: cuts.len(),
         replay_arguments: vec!["--in-memory".to_owned()],
         files: BTreeMap::new(),

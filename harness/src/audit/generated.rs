@@ -143,6 +143,7 @@ async fn hunt(bug: Bug, options: &Options, broken: &mut Vec<String>) -> Option<C
     let options = fuzz::Options {
         seed: options.seed,
         cases: 0..options.cases,
+        shard: crate::shard::Shard::WHOLE,
         profile: options.profile,
         strict: true,
         settings: Settings {

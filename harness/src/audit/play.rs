@@ -134,6 +134,7 @@ async fn play(plans: &[Arc<Plan>], bug: Bug, options: &Options) -> Vec<Judged> {
         seed: options.seed,
         strict: true,
         transport: "memory",
+        shard: None,
         cases: plans.len(),
         program: Vec::new(),
         replay_arguments: Vec::new(),

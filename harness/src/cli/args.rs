@@ -4,6 +4,7 @@ use crate::generate::{
     Profile,
     sweep::{By, Cut, Shape},
 };
+use crate::shard::Shard;
 use clap::{Args, Parser, Subcommand};
 use std::{
     path::{Path, PathBuf},
@@ -53,6 +54,8 @@ pub(super) enum Verb {
     Judge(JudgeArgs),
     /// Make JUnit, Markdown, GitHub annotations or one HTML file from the events of runs
     Report(ReportArgs),
+    /// Join the events of shards into those of one run
+    Merge(MergeArgs),
     /// Cut the streams of one scenario at every byte, in every way
     Sweep(SweepArgs),
     /// List scenarios, one a line, the id first
@@ -82,6 +85,7 @@ Examples:
   createos-conformance run my-outage.toml                  a scenario of your own
   createos-conformance run --client my/client.toml --jobs 1 -v stream/drop-and-resume
   createos-conformance run --verify-stability 50           each case 50 times more, always the same?
+  createos-conformance run --shard 2/8 --events 2.jsonl    an eighth of the cases, for `merge`
 
 With --verify-stability, a verdict that changes is a failure too (exit 1). So is a wire log that
 changes, for the built-in client and with --strict; other clients may choose what they ask.")]
@@ -112,6 +116,9 @@ pub(super) struct RunArgs {
     pub(super) events: Option<PathBuf>,
     #[command(flatten)]
     pub(super) outputs: OutputArgs,
+    /// Only this part of the cases, as in 2/8: by a hash of the id, the same on every machine; `merge` joins the events
+    #[arg(long, value_name = "N/OF", conflicts_with = "fail_fast")]
+    pub(super) shard: Option<Shard>,
     /// Save each trial in a file of this folder, in the place of this client's earlier ones; `judge` judges them again
     #[arg(long, value_name = "DIR")]
     pub(super) save: Option<PathBuf>,
@@ -267,6 +274,25 @@ pub(super) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance run --client my/client.toml --shard 2/8 --events 2.jsonl   on the second of 8 machines
+  createos-conformance merge 1.jsonl 2.jsonl 3.jsonl -o run.jsonl
+  createos-conformance report run.jsonl --html run.html
+
+Refuses (exit 2) a shard that is missing or there twice, and shards of different suites, clients, seeds or
+selections; a shard that was stopped or killed is incomplete (exit 3). Otherwise it exits as the whole run
+would have.")]
+pub(super) struct MergeArgs {
+    /// Event files of all shards, as `run --shard N/OF --events FILE` writes them
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct SourceArgs {
     /// A folder of scenarios that adds to the embedded ones, and replaces those of the same id
     #[arg(long, value_name = "DIR")]
@@ -351,6 +377,7 @@ Examples:
   createos-conformance fuzz --client my/client.toml --cases 5000  your client, 64 cases at a time
   createos-conformance fuzz --client my/client.toml --max-time 10m --profile deep
   createos-conformance fuzz --seed 17 --case 4711                 one case again
+  createos-conformance fuzz --seed 17 --cases 80000 --shard 2/8   an eighth of them
 
 Failing cases are written into the folder of --save as they are found, and are tried first the next time.
 In the end one of each kind is made as small as it can be, and written there as a scenario file.
@@ -386,6 +413,9 @@ pub(super) struct FuzzArgs {
     /// Leave the client's back-off as it is, whatever [speed] in its manifest says
     #[arg(long, requires = "client")]
     pub(super) real_speed: bool,
+    /// Only this part of the cases, as in 2/8, by their numbers; the same --seed for all of them
+    #[arg(long, value_name = "N/OF", requires = "seed", conflicts_with = "case")]
+    pub(super) shard: Option<Shard>,
     /// Only this case of the seed
     #[arg(long, value_name = "N", requires = "seed", conflicts_with_all = ["cases", "max_time"])]
     pub(super) case: Option<u64>,

@@ -152,6 +152,7 @@ async fn play(plans: Vec<Arc<Plan>>, reference: Reference) -> Vec<String> {
         seed: SEED,
         strict: true,
         transport: "memory",
+        shard: None,
         cases: plans.len(),
         program: super::called::program(),
         replay_arguments: vec!["--in-memory".to_owned()],

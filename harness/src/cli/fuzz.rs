@@ -25,6 +25,7 @@ use crate::{
         text::{Page, count, harmless, pad, paint, seconds, thousands, wrap},
     },
     run::{DEFAULT_JOBS, Settings},
+    shard::Shard,
     summary::RunInfo,
 };
 use fake_server::script::model::Plan;
@@ -58,7 +59,11 @@ pub(super) fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
     for reason in &found.unusable {
         complain(&format!("note: {}", harmless(reason)));
     }
-    let (first, files) = regressions(&found, seed)?;
+    let (mut first, files) = regressions(&found, seed)?;
+    if let Some(shard) = args.shard {
+        // Shards that share a folder would all play them.
+        first.retain(|plan| shard.holds(&plan.id));
+    }
     block_on(judged(args, seed, folder, first, files))?
 }
 
@@ -129,6 +134,7 @@ async fn judged(
     let (jobs, keep) = affordable(args.jobs.map_or(DEFAULT_JOBS, usize::from));
     let profile = args.profile;
     let cases = cases(args);
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
     let info = RunInfo {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         digest: String::new(),
@@ -136,6 +142,7 @@ async fn judged(
         seed,
         strict: args.strict,
         transport: if in_memory { "memory" } else { "sockets" },
+        shard: None,
         cases: first.len(),
         program: called::program(),
         replay_arguments: replay_arguments(args),
@@ -145,6 +152,7 @@ async fn judged(
     let options = Options {
         seed,
         cases: cases.clone(),
+        shard,
         profile,
         strict: args.strict,
         settings: Settings {
@@ -280,6 +288,9 @@ fn header(info: &RunInfo, options: &Options, args: &FuzzArgs, speed: &str, page:
         (None, end) => format!("{} cases", thousands(end)),
     };
     let strict = if info.strict { ", strict" } else { "" };
+    let shard = args
+        .shard
+        .map_or_else(String::new, |shard| format!(" (shard {shard} of them)"));
     let over = if options.settings.in_memory {
         "in memory, on a clock of its own".to_owned()
     } else {
@@ -290,7 +301,7 @@ fn header(info: &RunInfo, options: &Options, args: &FuzzArgs, speed: &str, page:
         (
             "fuzz",
             format!(
-                "{} of seed {}, profile {}, {over}{strict}",
+                "{} of seed {}{shard}, profile {}, {over}{strict}",
                 number(&options.cases),
                 info.seed,
                 options.profile.name()
@@ -327,7 +338,8 @@ fn header(info: &RunInfo, options: &Options, args: &FuzzArgs, speed: &str, page:
 
 fn bar(args: &FuzzArgs, cases: &Range<u64>, first: usize) -> ProgressBar {
     let bounded = cases.end != u64::MAX;
-    let length = bounded.then(|| cases.end - cases.start + first as u64);
+    let of = u64::from(args.shard.unwrap_or(Shard::WHOLE).of());
+    let length = bounded.then(|| (cases.end - cases.start) / of + first as u64);
     let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
     let template = match (bounded, args.max_time) {
         (true, _) => "{bar:24} {human_pos}/{human_len} {per_sec} {msg}",

@@ -10,6 +10,7 @@ mod files;
 mod fuzz;
 mod judge;
 mod list;
+mod merge;
 mod output;
 mod progress;
 mod report;
@@ -54,6 +55,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Run(args) => run::run(args),
         Verb::Judge(args) => judge::judge(args),
         Verb::Report(args) => report::report(args),
+        Verb::Merge(args) => merge::merge_shards(args),
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),
         Verb::Coverage(args) => coverage::coverage(args),

@@ -27,19 +27,7 @@ use std::{
 pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let mut records = Vec::new();
     for path in &args.files {
-        let unusable = |why: &dyn std::fmt::Display| {
-            Failure::usage(format!(
-                "{}: {}",
-                path.display(),
-                harmless(&why.to_string())
-            ))
-        };
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "this is the edge at which event files are read"
-        )]
-        let text = fs::read_to_string(path).map_err(|error| unusable(&error))?;
-        records.extend(record::read(&text).map_err(|error| unusable(&error))?);
+        records.extend(self::records(path)?);
     }
     let outputs = Outputs::new(&args.outputs)?;
     if outputs.are_wanted() {
@@ -53,6 +41,23 @@ pub(super) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::AsExpected)
+}
+
+/// The runs of an event file.
+pub(super) fn records(path: &Path) -> Result<Vec<Record>, Failure> {
+    let unusable = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!(
+            "{}: {}",
+            path.display(),
+            harmless(&why.to_string())
+        ))
+    };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the edge at which event files are read"
+    )]
+    let text = fs::read_to_string(path).map_err(|error| unusable(&error))?;
+    record::read(&text).map_err(|error| unusable(&error))
 }
 
 /// The reports that are wanted.
@@ -107,7 +112,7 @@ impl Outputs {
 }
 
 /// A file to write, and the folder it stands in.
-fn opened(path: &Path, keep: bool) -> Result<File, Failure> {
+pub(super) fn opened(path: &Path, keep: bool) -> Result<File, Failure> {
     let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
     folder
         .map_or(Ok(()), fs::create_dir_all)
@@ -124,7 +129,7 @@ fn opened(path: &Path, keep: bool) -> Result<File, Failure> {
         .map_err(|error| Failure::usage(format!("{} can't be written: {error}", path.display())))
 }
 
-fn written(path: &Path, keep: bool, text: &str) -> Result<(), Failure> {
+pub(super) fn written(path: &Path, keep: bool, text: &str) -> Result<(), Failure> {
     opened(path, keep)?
         .write_all(text.as_bytes())
         .map_err(|error| lost(path, &error))

@@ -30,6 +30,7 @@ use crate::{
     run::{DEFAULT_JOBS, Settings},
     saved::Keeper,
     select::{Pattern, select, suggest},
+    shard::Part,
     stability::Stability,
     standing::{KnownFailures, Standing},
     suite::Suite,
@@ -59,13 +60,23 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         .map(Arc::new)
         .collect();
     let ids: Vec<&str> = plans.iter().map(|plan| plan.id.as_str()).collect();
-    let selected: Vec<Arc<Plan>> = select(&patterns, &ids)?
+    let mut selected: Vec<Arc<Plan>> = select(&patterns, &ids)?
         .into_iter()
         .map(|at| Arc::clone(&plans[at]))
         .collect();
+    let part = args.shard.map(|shard| {
+        let whole: Vec<&str> = selected.iter().map(|plan| plan.id.as_str()).collect();
+        let part = Part::new(shard, &whole);
+        selected = part
+            .places
+            .iter()
+            .map(|at| Arc::clone(&selected[*at]))
+            .collect();
+        part
+    });
     tell_notes(&never_met(&selected, &files));
     let digest = suite.digest();
-    block_on(judged(args, &selected, &ids, files, &digest))?
+    block_on(judged(args, &selected, part, &ids, files, &digest))?
 }
 
 /// Faults of single files that nobody will meet. Such a file is mostly new, and the pass that it gets says nothing
@@ -84,6 +95,7 @@ fn never_met(plans: &[Arc<Plan>], files: &BTreeMap<String, String>) -> Vec<Strin
 async fn judged(
     args: &RunArgs,
     plans: &[Arc<Plan>],
+    shard: Option<Part>,
     ids: &[&str],
     files: BTreeMap<String, String>,
     digest: &str,
@@ -103,6 +115,7 @@ async fn judged(
         seed: args.seed,
         strict: args.strict,
         transport: if args.in_memory { "memory" } else { "sockets" },
+        shard,
         cases: plans.len(),
         program: called::program(),
         replay_arguments: replay_arguments(args),

@@ -96,6 +96,7 @@ async fn all(
         seed: args.seed,
         strict: args.strict,
         transport: if args.in_memory { "memory" } else { "sockets" },
+        shard: None,
         cases: 0,
         replay_arguments: replay_words(
             args.client.as_deref(),

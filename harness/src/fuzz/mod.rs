@@ -15,6 +15,7 @@ use crate::{
     generate::{Profile, case, settle_for},
     judge::CheckStatus,
     run::{Draw, Settings, drawn},
+    shard::Shard,
     standing::KnownFailures,
     summary::Judged,
 };
@@ -29,6 +30,8 @@ pub struct Options {
     pub seed: u64,
     /// Which cases of the seed.
     pub cases: Range<u64>,
+    /// Which of those are played.
+    pub shard: Shard,
     /// How far they go.
     pub profile: Profile,
     /// Shoulds count too.
@@ -37,6 +40,15 @@ pub struct Options {
     pub settings: Settings,
     /// Whether it is time to draw no more cases.
     pub enough: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Options {
+    /// The number of the nth case that is played, from 0; `None` if there are not so many.
+    fn number(&self, nth: u64) -> Option<u64> {
+        self.shard
+            .nth_from(self.cases.start, nth)
+            .filter(|number| self.cases.contains(number))
+    }
 }
 
 /// Where a failing plan comes from.
@@ -163,7 +175,7 @@ pub async fn fuzz(
                 let origin = if index < earlier {
                     Origin::Regression(index)
                 } else {
-                    Origin::Case(options.cases.start + (index - earlier) as u64)
+                    Origin::Case(options.number((index - earlier) as u64).unwrap_or(u64::MAX))
                 };
                 let signature = Signature::of(&case, strict);
                 let failure = Failure {
@@ -199,18 +211,18 @@ fn draw(first: Vec<Plan>, client: &Arc<Client>, options: &Options) -> Draw {
     let client = Arc::clone(client);
     let Options {
         seed,
-        cases,
         profile,
         enough,
         settings: Settings { in_memory, .. },
         ..
     } = options.clone();
+    let options = options.clone();
     Arc::new(move |index| {
         let mut plan = match first.get(index) {
             Some(plan) => plan.clone(),
             None => {
-                let number = cases.start.checked_add((index - first.len()) as u64)?;
-                if !cases.contains(&number) || enough() {
+                let number = options.number((index - first.len()) as u64)?;
+                if enough() {
                     return None;
                 }
                 case(seed, number, profile)

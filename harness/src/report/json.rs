@@ -4,6 +4,7 @@
 
 use super::{
     line::{CaseLine, ExitLine, Line, Moment, Run, RunLine, SummaryLine, VERSION},
+    record::Record,
     redact::redact,
     story::replay_command,
     timeline::{Act, Entry, timeline},
@@ -33,6 +34,7 @@ pub fn run_line(info: &RunInfo) -> String {
             strict: info.strict,
             transport: info.transport.to_owned(),
             cases: info.cases,
+            shard: info.shard.clone(),
             replay_arguments: info.replay_arguments.clone(),
         },
     }))
@@ -131,10 +133,34 @@ fn exit_line(exit: Exit) -> ExitLine {
 /// The last line.
 #[must_use]
 pub fn summary_line(summary: &Summary) -> String {
-    text(&Line::Summary(SummaryLine {
-        summary: summary.clone(),
-        exit: exit_line(summary.exit()),
-    }))
+    text(&Line::Summary(summary.into()))
+}
+
+impl From<&Summary> for SummaryLine {
+    fn from(summary: &Summary) -> Self {
+        Self {
+            summary: summary.clone(),
+            exit: exit_line(summary.exit()),
+        }
+    }
+}
+
+/// The lines of a record, each with its end.
+#[must_use]
+pub fn record_lines(record: &Record) -> String {
+    let mut lines = text(&Line::Run(RunLine {
+        version: VERSION,
+        run: record.run.clone(),
+    })) + "\n";
+    for case in &record.cases {
+        lines.push_str(&text(&Line::Case(Box::new(case.clone()))));
+        lines.push('\n');
+    }
+    if let Some(summary) = &record.summary {
+        lines.push_str(&text(&Line::Summary(summary.clone())));
+        lines.push('\n');
+    }
+    lines
 }
 
 /// The line about repeats; its exit is that of all runs together.
@@ -172,9 +198,19 @@ impl<W: FnMut(&str)> JsonLines<W> {
 
     fn case(&mut self, index: usize, judged: &Judged) {
         if let Some(info) = &self.info {
-            (self.write)(&case_line(judged, Some(index), info, self.whole));
+            let place = place(index, info);
+            (self.write)(&case_line(judged, Some(place), info, self.whole));
         }
     }
+}
+
+/// The place of a case among those of all shards.
+fn place(index: usize, info: &RunInfo) -> usize {
+    let places = info.shard.as_ref().map(|part| &part.places);
+    places
+        .and_then(|places| places.get(index))
+        .copied()
+        .unwrap_or(index)
 }
 
 impl<W: FnMut(&str)> Sink for JsonLines<W> {
@@ -194,7 +230,8 @@ impl<W: FnMut(&str)> Sink for JsonLines<W> {
             }
             RunEvent::CaseRevised { index, judged } => {
                 if let Some(info) = &self.info {
-                    (self.write)(&revised_line(judged, Some(*index), info, self.whole));
+                    let place = place(*index, info);
+                    (self.write)(&revised_line(judged, Some(place), info, self.whole));
                 }
             }
             RunEvent::Finished { summary, .. } => {

@@ -8,6 +8,7 @@
 use super::timeline::What;
 use crate::{
     judge::{Check, CheckStatus, Violation},
+    shard::Part,
     standing::Standing,
     summary::{ClientInfo, Summary},
 };
@@ -63,6 +64,9 @@ pub struct Run {
     pub transport: String,
     /// Cases selected.
     pub cases: usize,
+    /// Which part of a run it is; absent: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Part>,
     /// What to add to the replaying command, so that it is this client again.
     pub replay_arguments: Vec<String>,
 }
@@ -70,7 +74,7 @@ pub struct Run {
 /// A case that was judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseLine {
-    /// Its place in the run, from 0; absent where it is no part of one.
+    /// Its place in the run, from 0, in that of all shards where it is one; absent where it is no part of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
     /// `area/name`, with `[key=value]` for an instance of a matrix.

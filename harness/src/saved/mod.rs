@@ -112,6 +112,7 @@ impl About {
             seed: self.seed,
             strict: self.strict,
             transport: self.transport.name(),
+            shard: None,
             cases,
             program,
             replay_arguments: self.replay_arguments.clone(),

@@ -38,6 +38,7 @@ pub(crate) fn info(reference: &Reference, cases: usize, in_memory: bool) -> RunI
         // Shoulds are what a reference is for.
         strict: true,
         transport: if in_memory { "memory" } else { "sockets" },
+        shard: None,
         cases,
         program: vec!["createos-conformance".to_owned()],
         replay_arguments: Vec::new(),

@@ -55,6 +55,9 @@ pub fn header(info: &RunInfo, page: &Page) -> String {
         who.push_str(&format!(" ({language})"));
     }
     let strict = if info.strict { ", strict" } else { "" };
+    let shard = info.shard.as_ref().map_or_else(String::new, |part| {
+        format!(" of {} (shard {}/{})", part.cases, part.number, part.of)
+    });
     let mut out = format!(
         "{}\n",
         paint(
@@ -67,7 +70,7 @@ pub fn header(info: &RunInfo, page: &Page) -> String {
         (
             "run",
             format!(
-                "{} over {}, seed {}{strict}",
+                "{}{shard} over {}, seed {}{strict}",
                 count(info.cases, "case", "cases"),
                 info.transport,
                 info.seed

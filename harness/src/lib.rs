@@ -3,6 +3,7 @@
 #[cfg(feature = "run")]
 pub mod audit;
 pub mod case;
+pub mod certificate;
 #[cfg(feature = "run")]
 pub mod cli;
 pub mod client;

@@ -50,6 +50,10 @@ Exit codes:
 pub(super) enum Verb {
     /// Judge a client (the default)
     Run(RunArgs),
+    /// Judge a client by the whole suite, and write a certificate that can be verified
+    Certify(CertifyArgs),
+    /// Verify a certificate: judge its trials again, and find whatever was changed
+    Verify(VerifyArgs),
     /// Judge saved trials again, without a network
     Judge(JudgeArgs),
     /// Make JUnit, Markdown, GitHub annotations or one HTML file from the events of runs
@@ -271,6 +275,58 @@ pub(super) struct ReportArgs {
     pub(super) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) outputs: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance certify --client my/client.toml --out certificate
+  createos-conformance certify --client my/client.toml --out certificate --build \"$GITHUB_SHA\"
+  createos-conformance verify certificate
+
+The verdict is `conformant`, `conformant with known deviations` (every must held, a should or a may did
+not) or `not conformant`. A broken must is never certified, whatever the manifest admits, and what could
+not be judged is no pass. Exits 0 if the client is certified, otherwise as `run` does, and 1 if a must
+is broken.")]
+pub(super) struct CertifyArgs {
+    /// Manifest of the client to judge; without it: the built-in reference client
+    #[arg(long, value_name = "MANIFEST", conflicts_with = "wrong")]
+    pub(super) client: Option<PathBuf>,
+    /// Judge the reference client with one deliberate bug (`run --wrong list` names them)
+    #[arg(long, value_name = "BUG")]
+    pub(super) wrong: Option<String>,
+    /// The folder to write: an empty one, or that of an earlier certificate of this client
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) out: PathBuf,
+    /// What the certificate calls the build of the client that is judged, as a commit
+    #[arg(long, value_name = "ID")]
+    pub(super) build: Option<String>,
+    /// Cases at a time; mostly they wait, so this may be far more than there are cores
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Everything random follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Wait this many times longer for the client than a scenario says (slow machines)
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
+    pub(super) timeout_multiplier: f64,
+    /// Print annotations for GitHub Actions
+    #[arg(long)]
+    pub(super) github: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance verify certificate
+
+Every trial is judged again, and everything else in the folder made again from them, without a network.
+Exits as `certify` did if all is as it says, 1 if anything is not, and 2 if the certificate is none or of
+another suite.")]
+pub(super) struct VerifyArgs {
+    /// What `certify --out FOLDER` wrote
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

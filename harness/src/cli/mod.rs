@@ -4,6 +4,7 @@
 mod args;
 mod audit;
 mod called;
+mod certify;
 mod check;
 mod coverage;
 mod files;
@@ -53,6 +54,8 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match &cli.verb {
         Verb::Run(args) => run::run(args),
+        Verb::Certify(args) => certify::certify(args),
+        Verb::Verify(args) => certify::verify(args),
         Verb::Judge(args) => judge::judge(args),
         Verb::Report(args) => report::report(args),
         Verb::Merge(args) => merge::merge_shards(args),

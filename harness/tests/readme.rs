@@ -46,6 +46,12 @@ const ENDS: &[(&str, i32, &str)] = &[
         "",
     ),
     (
+        "cargo run -- certify --client clients/python-follow/client.toml --out target/certificate",
+        0,
+        " is conformant",
+    ),
+    ("cargo run -- verify target/certificate", 0, "verified: "),
+    (
         "cargo run -- run --in-memory --shard 1/2 --events target/1.jsonl",
         0,
         " passed",

@@ -58,6 +58,8 @@ pub(super) enum Verb {
     Judge(JudgeArgs),
     /// Make JUnit, Markdown, GitHub annotations or one HTML file from the events of runs
     Report(ReportArgs),
+    /// Show what is not the same in two runs, case by case
+    Diff(DiffArgs),
     /// Join the events of shards into those of one run
     Merge(MergeArgs),
     /// Cut the streams of one scenario at every byte, in every way
@@ -346,6 +348,23 @@ pub(super) struct MergeArgs {
     /// The file to write
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  createos-conformance diff before.jsonl after.jsonl    one client, before and after
+  createos-conformance diff python.jsonl go.jsonl       two clients
+  createos-conformance diff old-certificate certificate
+
+Exits 1 if a case has another verdict, or is in one run only.")]
+pub(super) struct DiffArgs {
+    /// An event file, or the folder of a certificate
+    #[arg(value_name = "A")]
+    pub(super) before: PathBuf,
+    /// What it is compared with
+    #[arg(value_name = "B")]
+    pub(super) after: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod called;
 mod certify;
 mod check;
 mod coverage;
+mod diff;
 mod files;
 mod fuzz;
 mod judge;
@@ -58,6 +59,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Verify(args) => certify::verify(args),
         Verb::Judge(args) => judge::judge(args),
         Verb::Report(args) => report::report(args),
+        Verb::Diff(args) => diff::differences(args),
         Verb::Merge(args) => merge::merge_shards(args),
         Verb::List(args) => list::list(args),
         Verb::Show(args) => show::show(args),

@@ -2,12 +2,13 @@
 //!
 //! `console` is for people: a table by area ([`console`]), then a [`story`] for each failure, told from its
 //! [`timeline`]. `json` is for machines: the lines of `line`, which a [`record`] is read back from; [`junit`], [`markdown`],
-//! [`github`] and [`html`] are made from records, [`stability`] for repeats, [`mod@sweep`] for cuts. `text` measures and wraps, `redact` keeps secrets out.
+//! [`github`] and [`html`] are made from records, [`mod@diff`] for two of them, [`stability`] for repeats, [`mod@sweep`] for cuts. `text` measures and wraps, `redact` keeps secrets out.
 
 pub mod again;
 #[cfg(feature = "run")]
 pub mod audit;
 pub mod console;
+pub mod diff;
 #[cfg(feature = "run")]
 pub mod generated;
 pub mod github;

@@ -82,7 +82,7 @@ fn fuzz_and_sweep_tell_and_keep_no_real_key() {
     let client = manifest.to_str().expect("UTF-8");
     let (code, _) = told(
         folder.path(),
-        &["fuzz", "--client", client, "--seed", "17", "--cases", "2"],
+        &["fuzz", "--client", client, "--seed", "17", "--cases", "20"],
     );
     assert_eq!(code, Some(1));
     let (code, _) = told(

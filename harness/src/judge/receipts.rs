@@ -110,6 +110,12 @@ fn ruled_out(walk: &Walk<'_>, number: usize) -> Option<String> {
         let mut refusals = walk.log.refusals.iter();
         refusals.any(|refusal| refusal.fault == number)
     };
+    // A refused connection leaves no trace but what its client says of it.
+    if is_lease(walk.plan.op) && walk.log.exchanges.is_empty() && refused() {
+        return Some(
+            "the client tells no errno, and so nothing shows that it met a closed port".to_owned(),
+        );
+    }
     (walk.unseen_delete
         && walk.deletes.is_empty()
         && walk.promises.connect_budget() == 1

@@ -170,8 +170,9 @@ impl Counts {
         let items = || items.into_iter().flatten();
         let pieces = |item: &Value| {
             let data = item.get("data_base64").and_then(Value::as_str);
-            // Four characters of base64 are three bytes.
-            data.map_or(0, |data| (data.len() / 4 * 3).div_ceil(limits::INPUT_BYTES))
+            // Four characters of base64 are three bytes, fewer fewer.
+            let bytes = data.map_or(0, |data| data.trim_end_matches('=').len() * 3 / 4);
+            bytes.div_ceil(limits::INPUT_BYTES)
         };
         let inputs: usize = items().map(pieces).sum();
         let sizes = items().filter(|item| item.get("cols").is_some()).count();

@@ -120,7 +120,8 @@ impl Reading {
         match answer.ending {
             Ending::Clean | Ending::CloseDelimited => coded(plan, exchange, answer, whole),
             Ending::Open | Ending::Left if answer.coded() || !refused.is_empty() => {
-                [refused, vec![fails(CODED, Some(status), "it is coded")]].concat()
+                let kinds = refused_coding(plan, exchange);
+                [refused, vec![fails(kinds, Some(status), "it is coded")]].concat()
             }
             Ending::Open | Ending::Left => vec![Right::Waits],
             Ending::Unclean => {
@@ -138,12 +139,7 @@ fn coded(plan: &Plan, exchange: &Exchange, answer: &Answer, whole: Vec<Right>) -
     let behaviour = behaviour(plan, exchange);
     let overlong = behaviour.is_some_and(|one| one.content_length.is_some_and(|more| more < 0));
     if answer.coded() {
-        // Who does not look at the coding reads its bytes as lines, and finds that they are no frames.
-        let kinds = if command::is_streamed(plan, exchange) {
-            CODED
-        } else {
-            DAMAGED
-        };
+        let kinds = refused_coding(plan, exchange);
         let refused = fails(kinds, answer.status, "it is coded, which was not asked for");
         let encoding = behaviour.and_then(|one| one.encoding);
         if encoding.is_some_and(|encoding| encoding.cut.is_some()) {
@@ -156,6 +152,16 @@ fn coded(plan: &Plan, exchange: &Exchange, answer: &Answer, whole: Vec<Right>) -
         return [whole, vec![doubt]].concat();
     }
     whole
+}
+
+/// How a client fails that does not take a coded body.
+fn refused_coding(plan: &Plan, exchange: &Exchange) -> &'static [&'static str] {
+    // Who does not look at the coding reads its bytes as lines, and finds that they are no frames.
+    if command::is_streamed(plan, exchange) {
+        CODED
+    } else {
+        DAMAGED
+    }
 }
 
 /// What a fault made of an answer.

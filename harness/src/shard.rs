@@ -5,6 +5,7 @@ mod merge;
 
 pub use merge::{MergeError, merge};
 
+use crate::suite::hex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -130,11 +131,7 @@ impl Part {
             number: shard.number,
             of: shard.of,
             cases: ids.len(),
-            selection: hash
-                .finalize()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            selection: hex(&hash.finalize()),
             places: (0..ids.len()).filter(|at| shard.holds(ids[*at])).collect(),
         }
     }

@@ -194,6 +194,23 @@ pub enum Standing {
     HarnessError,
 }
 
+impl Standing {
+    /// In words, without the reasons and keys.
+    #[must_use]
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::KnownFailure { .. } => "known failure",
+            Self::Fixed { .. } => "known failure that passes",
+            Self::NotApplicable => "not applicable",
+            Self::NotExercised => "not exercised",
+            Self::AdapterError => "adapter error",
+            Self::HarnessError => "harness error",
+        }
+    }
+}
+
 impl From<CheckStatus> for Standing {
     fn from(status: CheckStatus) -> Self {
         match status {

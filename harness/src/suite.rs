@@ -1,7 +1,7 @@
 //! The scenarios of a run: those embedded in the binary, and what a user lays over them.
 
 use crate::contract;
-use fake_server::script::{Mistakes, Scenario, parse};
+use fake_server::script::{Mistakes, Scenario, model::Plan, parse};
 use include_dir::{Dir, DirEntry, include_dir};
 use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeMap, fmt};
@@ -167,10 +167,13 @@ impl Suite {
                 hash.update(part.as_bytes());
             }
         }
-        hash.finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex(&hash.finalize())
+    }
+
+    /// Every case of every scenario with this seed, in the order of the suite.
+    pub fn plans(&self, seed: u64) -> impl Iterator<Item = Plan> {
+        self.iter()
+            .flat_map(move |entry| entry.scenario.plans(seed))
     }
 
     /// The scenario with that id.
@@ -190,6 +193,11 @@ impl Suite {
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+}
+
+/// Bytes in hex, as digests are written.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn area_place(id: &str) -> usize {

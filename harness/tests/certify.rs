@@ -390,11 +390,7 @@ fn small() -> Suite {
 
 /// The certificate of a client that is wrong, in a folder.
 fn make(folder: &Path, suite: &Suite) {
-    let plans: Vec<Arc<Plan>> = suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(support::SEED))
-        .map(Arc::new)
-        .collect();
+    let plans: Vec<Arc<Plan>> = suite.plans(support::SEED).map(Arc::new).collect();
     let reference = Reference::wrong(Bug::EndIsSuccess);
     let promises = reference.promises.clone();
     let (judged, summary, mut info) = support::judged(&plans, reference, true);
@@ -413,7 +409,8 @@ fn make(folder: &Path, suite: &Suite) {
     }
     let lines = [run_line(&info), summary_line(&summary)].join("\n");
     let told = read(&lines).expect("events").remove(0);
-    let record = whole(&told, &trials).expect("lines");
+    let again: Vec<_> = trials.iter().map(|trial| trial.again().judged).collect();
+    let record = whole(&told, &trials, &again).expect("lines");
     put("events.jsonl", &record_lines(&record));
     let mut certificate = Certificate::new(&record, &trials, Facts::default());
     for (file, content) in reports(&record, &certificate) {

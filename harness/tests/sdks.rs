@@ -94,10 +94,7 @@ impl Sdk {
 /// Every case of the embedded suite.
 fn plans() -> Vec<Plan> {
     let suite = Suite::load(&[embedded()]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(1))
-        .collect()
+    suite.plans(1).collect()
 }
 
 fn sdks(plans: &[Plan]) -> Vec<Sdk> {

@@ -25,11 +25,7 @@ fn every_wrong_client_is_caught_by_the_requirement_it_breaks() {
         seed: SEED,
     };
     let suite = Suite::load(&[embedded()]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let plans: Vec<_> = suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(SEED))
-        .map(Arc::new)
-        .collect();
+    let plans: Vec<_> = suite.plans(SEED).map(Arc::new).collect();
     let audit = runtime.block_on(audit(&plans, Bug::ALL, |_| true, &options));
     let table = table(&audit, &Page::new(120, false));
     assert!(audit.is_sound(), "{table}");
@@ -53,11 +49,7 @@ fn what_is_killed_in_memory_is_killed_over_sockets() {
         seed: SEED,
     };
     let suite = Suite::load(&[embedded()]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let plans: Vec<_> = suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(SEED))
-        .map(Arc::new)
-        .collect();
+    let plans: Vec<_> = suite.plans(SEED).map(Arc::new).collect();
     // One of every five: some twenty clients, over all areas. `audit --sockets` plays them all.
     let sample: Vec<Bug> = Bug::ALL.iter().copied().step_by(5).collect();
     let audit = runtime.block_on(audit(&plans, &sample, |_| false, &options));

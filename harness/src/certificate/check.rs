@@ -9,7 +9,7 @@ use crate::{
     saved::{Saved, file_name, read},
     standing::KnownFailures,
     suite::Suite,
-    summary::Summary,
+    summary::Judged,
 };
 use fake_server::script::model::Plan;
 use serde_json::Value;
@@ -129,8 +129,8 @@ pub fn check(
         });
     }
     let mut problems = digests(&said, files);
-    let trials = trials(&said, files, suite, &mut problems);
-    follows(&said, files, &trials, &mut problems);
+    let (trials, judged) = trials(&said, files, suite, &mut problems);
+    follows(&said, files, &trials, &judged, &mut problems);
     Ok((said, problems))
 }
 
@@ -148,13 +148,13 @@ fn digests(said: &Certificate, files: &Files) -> Vec<Problem> {
     problems
 }
 
-/// The trials in the order of the suite, as far as they are sound.
+/// The trials in the order of the suite, as far as they can be read, each judged again.
 fn trials(
     said: &Certificate,
     files: &Files,
     suite: &Suite,
     problems: &mut Vec<Problem>,
-) -> Vec<Saved> {
+) -> (Vec<Saved>, Vec<Judged>) {
     let mut found: BTreeMap<String, Saved> = BTreeMap::new();
     for (file, bytes) in files {
         let Some(name) = file.strip_prefix("trials/") else {
@@ -177,14 +177,11 @@ fn trials(
             }
         }
     }
-    let plans: Vec<Plan> = suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(said.seed))
-        .collect();
+    let plans: Vec<Plan> = suite.plans(said.seed).collect();
     let ids: Vec<&str> = plans.iter().map(|plan| plan.id.as_str()).collect();
     let known = entries(&found, &ids);
     let mut first: Option<Saved> = None;
-    let mut ordered = Vec::new();
+    let (mut ordered, mut judged) = (Vec::new(), Vec::new());
     for plan in &plans {
         let Some(saved) = found.remove(&plan.id) else {
             problems.push(Problem::NoTrial(plan.id.clone()));
@@ -196,9 +193,11 @@ fn trials(
             let file = file.clone();
             problems.push(Problem::Trial { file, why });
         }
-        if let Some(change) = saved.again().change {
+        let again = saved.again();
+        if let Some(change) = again.change {
             problems.push(Problem::Verdict { file, change });
         }
+        judged.push(again.judged);
         ordered.push(saved);
     }
     problems.extend(
@@ -206,7 +205,7 @@ fn trials(
             .keys()
             .map(|id| Problem::NoCase(format!("trials/{}", file_name(id)))),
     );
-    ordered
+    (ordered, judged)
 }
 
 /// What the manifest admitted, put together from all trials.
@@ -259,7 +258,13 @@ fn unsound(saved: &Saved, plan: &Plan, like: &Saved, known: Option<&KnownFailure
 }
 
 /// Whether everything else is what follows from the trials.
-fn follows(said: &Certificate, files: &Files, trials: &[Saved], problems: &mut Vec<Problem>) {
+fn follows(
+    said: &Certificate,
+    files: &Files,
+    trials: &[Saved],
+    judged: &[Judged],
+    problems: &mut Vec<Problem>,
+) {
     let mut wrong = |file: &str, source_of, part: Option<String>| {
         problems.push(Problem::Follows {
             file: file.to_owned(),
@@ -283,7 +288,7 @@ fn follows(said: &Certificate, files: &Files, trials: &[Saved], problems: &mut V
         }
         Err(error) => return wrong("events.jsonl", "trials", Some(error.to_string())),
     };
-    let right = match whole(&told[0], trials) {
+    let right = match whole(&told[0], trials, judged) {
         Ok(right) => right,
         Err(error) => return wrong("events.jsonl", "trials", Some(error.to_string())),
     };
@@ -313,15 +318,17 @@ fn follows(said: &Certificate, files: &Files, trials: &[Saved], problems: &mut V
     }
 }
 
-/// The run of these trials, judged again. What is said before its first case and how long it took is as it was told.
+/// The run of these trials, each of which was judged again to this. What is said before its first case and how long it took is as it was told.
 ///
 /// # Errors
 /// If a line can't be read back, which would be a mistake of ours.
-pub fn whole(told: &Record, trials: &[Saved]) -> Result<Record, serde_json::Error> {
-    let cases = lines(trials)?;
+pub fn whole(
+    told: &Record,
+    trials: &[Saved],
+    judged: &[Judged],
+) -> Result<Record, serde_json::Error> {
+    let cases = lines(trials, judged)?;
     let mut run = told.run.clone();
-    run.cases = cases.len();
-    run.shard = None;
     if let Some(saved) = trials.first() {
         run.client = saved.run.client.clone();
         run.seed = saved.run.seed;
@@ -331,13 +338,7 @@ pub fn whole(told: &Record, trials: &[Saved]) -> Result<Record, serde_json::Erro
     }
     run.suite = env!("CARGO_PKG_VERSION").to_owned();
     let took_ms = told.summary.as_ref().map_or(0, |line| line.summary.took_ms);
-    let judged = cases.iter().map(|case| (&case.standing, &case.checks[..]));
-    let summary = Summary::of(judged, run.strict, run.cases, None, took_ms);
-    Ok(Record {
-        run,
-        cases,
-        summary: Some((&summary).into()),
-    })
+    Ok(Record::whole(run, cases, took_ms))
 }
 
 /// What is not the same in two records, in words.

@@ -19,6 +19,7 @@ use crate::{
     },
     saved::Saved,
     standing::Standing,
+    suite::hex,
     summary::{CaseCounts, ClientInfo, Judged},
 };
 use schemars::{JsonSchema, Schema, schema_for};
@@ -257,10 +258,7 @@ impl Certificate {
 /// SHA-256 in hex.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// The schema of a certificate.
@@ -274,18 +272,18 @@ pub fn schema() -> Schema {
     schema
 }
 
-/// The lines of these trials, judged again, in their order: what the events of a certificate are.
+/// The lines of these trials, each of which was judged again to this, in their order: what the events of a certificate
+/// are.
 ///
 /// # Errors
 /// If a line can't be read back, which would be a mistake of ours.
-pub fn lines(trials: &[Saved]) -> Result<Vec<CaseLine>, serde_json::Error> {
+pub fn lines(trials: &[Saved], judged: &[Judged]) -> Result<Vec<CaseLine>, serde_json::Error> {
     // Wherever it is verified, the words that play a case again are the same.
     let program = vec!["createos-conformance".to_owned()];
     let mut lines = Vec::new();
-    for (index, trial) in trials.iter().enumerate() {
-        let judged: Judged = trial.again().judged;
+    for (index, (trial, judged)) in trials.iter().zip(judged).enumerate() {
         let info = trial.run.info(trials.len(), program.clone());
-        let line = case_line(&judged, Some(index), &info, false);
+        let line = case_line(judged, Some(index), &info, false);
         if let Line::Case(case) = serde_json::from_str(&line)? {
             lines.push(*case);
         }

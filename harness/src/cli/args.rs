@@ -108,12 +108,8 @@ pub(super) struct RunArgs {
     /// Cases at a time; mostly they wait, so this may be far more than there are cores
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
-    /// Everything random follows from it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
-    /// Wait this many times longer for the client than a scenario says (slow machines)
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
-    pub(super) timeout_multiplier: f64,
+    #[command(flatten)]
+    pub(super) pace: PaceArgs,
     /// Repeat every case N times more and report any change of a verdict or of the wire log
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(super) verify_stability: Option<u16>,
@@ -145,6 +141,17 @@ pub(super) struct RunArgs {
     pub(super) in_memory: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
+}
+
+/// What random choices follow from, and how patient the harness is.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct PaceArgs {
+    /// Everything random follows from it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Wait this many times longer for the client than a scenario says (slow machines)
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
+    pub(super) timeout_multiplier: f64,
 }
 
 #[derive(Debug, Args)]
@@ -218,12 +225,8 @@ pub(super) struct SweepArgs {
     /// Cuts at a time; mostly they wait, so this may be far more than there are cores
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
-    /// Everything random follows from it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
-    /// Wait this many times longer for the client than a scenario says (slow machines)
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
-    pub(super) timeout_multiplier: f64,
+    #[command(flatten)]
+    pub(super) pace: PaceArgs,
     /// Stop at the first failure
     #[arg(long)]
     pub(super) fail_fast: bool,
@@ -306,12 +309,8 @@ pub(super) struct CertifyArgs {
     /// Cases at a time; mostly they wait, so this may be far more than there are cores
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
-    /// Everything random follows from it
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) seed: u64,
-    /// Wait this many times longer for the client than a scenario says (slow machines)
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = multiplier)]
-    pub(super) timeout_multiplier: f64,
+    #[command(flatten)]
+    pub(super) pace: PaceArgs,
     /// Print annotations for GitHub Actions
     #[arg(long)]
     pub(super) github: bool,

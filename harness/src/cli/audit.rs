@@ -24,11 +24,7 @@ pub(super) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         return by_generated(args, &bugs);
     }
     let suite = files::load(args.source.scenarios.as_deref(), &[])?;
-    let plans: Vec<Arc<Plan>> = suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(args.seed))
-        .map(Arc::new)
-        .collect();
+    let plans: Vec<Arc<Plan>> = suite.plans(args.seed).map(Arc::new).collect();
     let options = Options {
         jobs: jobs(args),
         full: args.full,

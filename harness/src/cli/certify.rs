@@ -3,8 +3,9 @@
 use super::{
     Failure,
     args::{CertifyArgs, OutputArgs, RunArgs, SourceArgs, VerifyArgs},
+    files::{self, MOST_BYTES, Unread},
     output::{complain, say},
-    report::{opened, records, written},
+    report::{records, written},
     run::run,
 };
 use crate::{
@@ -13,13 +14,12 @@ use crate::{
     report::{json::record_lines, text::harmless},
     saved::{Saved, file_name, read},
     suite::{Suite, embedded},
+    summary::Judged,
 };
-use fake_server::script::model::Plan;
 use std::{
     collections::BTreeMap,
     fs,
-    io::Read as _,
-    path::{Path, PathBuf},
+    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -29,9 +29,6 @@ const EVENTS: &str = "events.jsonl";
 /// What stands in it until there is a certificate. A folder in which `certify` was stopped may be used again.
 const UNFINISHED: &str =
     "{\"format\": \"createos-conformance certificate\", \"version\": 1, \"unfinished\": true}\n";
-/// Bytes of a file that are read: as much as a saved trial may have.
-const MOST_BYTES: u64 = 512 << 20;
-
 pub(super) fn certify(args: &CertifyArgs) -> Result<Exit, Failure> {
     let folder = &args.out;
     prepare(folder)?;
@@ -40,8 +37,7 @@ pub(super) fn certify(args: &CertifyArgs) -> Result<Exit, Failure> {
         client: args.client.clone(),
         wrong: args.wrong.clone(),
         jobs: args.jobs,
-        seed: args.seed,
-        timeout_multiplier: args.timeout_multiplier,
+        pace: args.pace,
         verify_stability: None,
         events: Some(folder.join(EVENTS)),
         outputs: OutputArgs {
@@ -93,7 +89,6 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
             ));
         }
     }
-    drop(opened(&folder.join(CERTIFICATE), true)?);
     written(&folder.join(CERTIFICATE), false, UNFINISHED)
 }
 
@@ -106,13 +101,14 @@ fn finished(args: &CertifyArgs) -> Result<Certificate, Failure> {
     let mut records = records(&folder.join(EVENTS))?;
     let told = records.pop().ok_or_else(|| broken(&"no run"))?;
     let mut trials: Vec<Saved> = Vec::new();
-    for plan in plans(&suite()?, args.seed) {
+    for plan in suite()?.plans(args.pace.seed) {
         let path = folder.join("trials").join(file_name(&plan.id));
         let text = bytes(&path).map_err(|error| broken(&error))?;
         let text = String::from_utf8(text).map_err(|error| broken(&error))?;
         trials.push(read(&text).map_err(|error| broken(&error))?);
     }
-    let record = whole(&told, &trials).map_err(|error| broken(&error))?;
+    let judged: Vec<Judged> = trials.iter().map(|trial| trial.again().judged).collect();
+    let record = whole(&told, &trials, &judged).map_err(|error| broken(&error))?;
     written(&folder.join(EVENTS), false, &record_lines(&record))?;
     let facts = Facts {
         issued_s: now_s(),
@@ -124,7 +120,7 @@ fn finished(args: &CertifyArgs) -> Result<Certificate, Failure> {
         let content = content.ok_or_else(|| broken(&format!("no {file}")))?;
         written(&folder.join(file), false, &content)?;
     }
-    certificate.files = files(folder)
+    certificate.files = contents(folder)
         .map_err(|error| broken(&error))?
         .into_iter()
         .map(|(file, bytes)| (file, digest(&bytes)))
@@ -146,13 +142,6 @@ fn suite() -> Result<Suite, Failure> {
     Suite::load(&[embedded()]).map_err(|error| Failure::new(Exit::Harness, error))
 }
 
-fn plans(suite: &Suite, seed: u64) -> Vec<Plan> {
-    suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(seed))
-        .collect()
-}
-
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     let folder = &args.folder;
     let unusable = |why: String| {
@@ -164,7 +153,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     let text = String::from_utf8_lossy(&text);
     // Before a thousand files are read.
     parse(&text).map_err(|error| unusable(error.to_string()))?;
-    let files = files(folder).map_err(unusable)?;
+    let files = contents(folder).map_err(unusable)?;
     let (certificate, problems) =
         check(&text, &files, &suite()?).map_err(|error| unusable(error.to_string()))?;
     if problems.is_empty() {
@@ -187,7 +176,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 /// Every file of the folder but the certificate, each folder's in the order of their names.
-fn files(folder: &Path) -> Result<Files, String> {
+fn contents(folder: &Path) -> Result<Files, String> {
     let mut files = Files::new();
     let mut folders = vec![(folder.to_owned(), String::new())];
     while let Some((path, prefix)) = folders.pop() {
@@ -206,23 +195,12 @@ fn files(folder: &Path) -> Result<Files, String> {
     Ok(files)
 }
 
-/// A whole file, if it is one and no larger than any of a certificate.
-fn bytes(path: &PathBuf) -> Result<Vec<u8>, String> {
-    let unreadable = |error: std::io::Error| format!("{}: {error}", path.display());
-    // Nobody may ever write into a pipe.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(format!("{} is no file", path.display()));
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!(
-            "{} is larger than {} MiB",
-            path.display(),
-            MOST_BYTES >> 20
-        ));
-    }
-    Ok(bytes)
+/// A whole file, or in words why there is none.
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let place = path.display();
+    files::whole(path).map_err(|unread| match unread {
+        Unread::Unreadable(error) => format!("{place}: {error}"),
+        Unread::NoFile => format!("{place} is no file"),
+        Unread::TooLarge => format!("{place} is larger than {} MiB", MOST_BYTES >> 20),
+    })
 }

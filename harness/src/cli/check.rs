@@ -34,11 +34,7 @@ const SEED: u64 = 1;
 
 pub(super) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let chosen = choose(&args.patterns, args.source.scenarios.as_deref())?;
-    let plans: Vec<Plan> = chosen
-        .suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(SEED))
-        .collect();
+    let plans: Vec<Plan> = chosen.suite.plans(SEED).collect();
     let ids: Vec<&str> = plans.iter().map(|plan| plan.id.as_str()).collect();
     let selected: Vec<&Plan> = select(&chosen.patterns, &ids)?
         .into_iter()

@@ -2,7 +2,8 @@
 
 use crate::suite::{LoadError, Source, Suite, embedded};
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -96,6 +97,34 @@ fn read(path: &Path) -> Result<String, FilesError> {
         error,
     })?;
     String::from_utf8(bytes).map_err(|_| FilesError::NotText(path.to_owned()))
+}
+
+/// Bytes of a file of ours that are read. A plan's output and a log's bodies have limits (256 and 64 MiB), a third more in
+/// base64; what is larger is no saved trial, and nothing else is as large.
+pub(super) const MOST_BYTES: u64 = 512 << 20;
+
+/// Why a file is not read whole.
+#[derive(Debug)]
+pub(super) enum Unread {
+    Unreadable(io::Error),
+    NoFile,
+    TooLarge,
+}
+
+/// A whole file, if it is one and no larger than [`MOST_BYTES`].
+pub(super) fn whole(path: &Path) -> Result<Vec<u8>, Unread> {
+    // Nobody may ever write into a pipe.
+    if !fs::metadata(path).map_err(Unread::Unreadable)?.is_file() {
+        return Err(Unread::NoFile);
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(Unread::Unreadable)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Unread::TooLarge);
+    }
+    Ok(bytes)
 }
 
 /// Every file below that ends with `.json`, each folder in the order of its names; or the folder that can't be read.

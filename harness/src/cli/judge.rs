@@ -4,7 +4,7 @@ use super::{
     Failure,
     args::JudgeArgs,
     called,
-    files::json_files,
+    files::{MOST_BYTES, Unread, json_files, whole},
     output::{complain, page, say},
 };
 use crate::{
@@ -19,14 +19,9 @@ use crate::{
     summary::{Judged, Summary},
 };
 use std::{
-    fs,
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
 };
-
-/// Bytes of a file that are read. A plan's output and a log's bodies have limits (256 and 64 MiB), a third more in base64;
-/// what is larger is no saved trial.
-const MOST_BYTES: u64 = 512 << 20;
 
 /// Why a file can't be judged.
 #[derive(Debug, thiserror::Error)]
@@ -147,17 +142,11 @@ fn files(paths: &[PathBuf], blame: &mut impl FnMut(&Path, &FileError)) -> Vec<Pa
 }
 
 fn saved(path: &Path) -> Result<Saved, FileError> {
-    // Nobody may ever write into a pipe.
-    if !fs::metadata(path).map_err(FileError::Unreadable)?.is_file() {
-        return Err(FileError::NoFile);
-    }
-    let mut bytes = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(FileError::Unreadable)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(FileError::TooLarge);
-    }
+    let bytes = whole(path).map_err(|unread| match unread {
+        Unread::Unreadable(error) => FileError::Unreadable(error),
+        Unread::NoFile => FileError::NoFile,
+        Unread::TooLarge => FileError::TooLarge,
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| FileError::NotText)?;
     Ok(read(&text)?)
 }

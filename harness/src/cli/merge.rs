@@ -4,7 +4,7 @@ use super::{
     Failure,
     args::MergeArgs,
     output::say,
-    report::{opened, records, written},
+    report::{records, written},
 };
 use crate::{exit::Exit, report::json::record_lines, report::text::harmless, shard::merge};
 
@@ -22,7 +22,6 @@ pub(super) fn merge_shards(args: &MergeArgs) -> Result<Exit, Failure> {
     let record =
         merge(shards).map_err(|error| Failure::new(error.exit(), harmless(&error.to_string())))?;
     // Only now: what is in the file until then stays if nothing comes of it.
-    drop(opened(&args.output, true)?);
     written(&args.output, false, &record_lines(&record))?;
     say(&format!(
         "{}\n",

@@ -112,7 +112,7 @@ impl Outputs {
 }
 
 /// A file to write, and the folder it stands in.
-pub(super) fn opened(path: &Path, keep: bool) -> Result<File, Failure> {
+fn opened(path: &Path, keep: bool) -> Result<File, Failure> {
     let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
     folder
         .map_or(Ok(()), fs::create_dir_all)

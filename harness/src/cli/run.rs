@@ -54,11 +54,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         patterns,
         files,
     } = choose(&args.patterns, args.source.scenarios.as_deref())?;
-    let plans: Vec<Arc<Plan>> = suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(args.seed))
-        .map(Arc::new)
-        .collect();
+    let plans: Vec<Arc<Plan>> = suite.plans(args.pace.seed).map(Arc::new).collect();
     let ids: Vec<&str> = plans.iter().map(|plan| plan.id.as_str()).collect();
     let mut selected: Vec<Arc<Plan>> = select(&patterns, &ids)?
         .into_iter()
@@ -112,7 +108,7 @@ async fn judged(
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         digest: digest.to_owned(),
         client: client.info(),
-        seed: args.seed,
+        seed: args.pace.seed,
         strict: args.strict,
         transport: if args.in_memory { "memory" } else { "sockets" },
         shard,
@@ -126,7 +122,7 @@ async fn judged(
     let mut settings = Settings {
         jobs,
         keep,
-        timeout_multiplier: args.timeout_multiplier,
+        timeout_multiplier: args.pace.timeout_multiplier,
         fail_fast: args.fail_fast,
         in_memory: args.in_memory,
         first_trial: 0,

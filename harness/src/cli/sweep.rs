@@ -35,11 +35,7 @@ pub(super) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
         std::slice::from_ref(&args.id),
         args.source.scenarios.as_deref(),
     )?;
-    let plans: Vec<Plan> = chosen
-        .suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(args.seed))
-        .collect();
+    let plans: Vec<Plan> = chosen.suite.plans(args.pace.seed).collect();
     let ids: Vec<&str> = plans.iter().map(|plan| plan.id.as_str()).collect();
     let selected: Vec<&Plan> = select(&chosen.patterns, &ids)?
         .into_iter()
@@ -83,7 +79,7 @@ async fn all(
     let mut settings = Settings {
         jobs,
         keep,
-        timeout_multiplier: args.timeout_multiplier,
+        timeout_multiplier: args.pace.timeout_multiplier,
         fail_fast: args.fail_fast,
         in_memory: args.in_memory,
         first_trial: 0,
@@ -93,7 +89,7 @@ async fn all(
         digest: String::new(),
         client: client.info(),
         program: super::called::program(),
-        seed: args.seed,
+        seed: args.pace.seed,
         strict: args.strict,
         transport: if args.in_memory { "memory" } else { "sockets" },
         shard: None,

@@ -6,7 +6,7 @@ use super::{
     record::Record,
     text::{count, pad, wrap},
 };
-use crate::{judge::CheckStatus, standing::Standing};
+use crate::judge::CheckStatus;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -61,20 +61,7 @@ impl Diff<'_> {
 fn verdict(case: &CaseLine) -> (&'static str, BTreeSet<(&str, &'static str)>) {
     let checks = case.checks.iter();
     let checks = checks.map(|check| (check.requirement.as_str(), status(check.status)));
-    (standing(&case.standing), checks.collect())
-}
-
-const fn standing(standing: &Standing) -> &'static str {
-    match standing {
-        Standing::Passed => "passed",
-        Standing::Failed => "failed",
-        Standing::KnownFailure { .. } => "known failure",
-        Standing::Fixed { .. } => "known failure that passes",
-        Standing::NotApplicable => "not applicable",
-        Standing::NotExercised => "not exercised",
-        Standing::AdapterError => "adapter error",
-        Standing::HarnessError => "harness error",
-    }
+    (case.standing.words(), checks.collect())
 }
 
 const fn status(status: CheckStatus) -> &'static str {
@@ -112,7 +99,7 @@ pub fn report(before: &Record, after: &Record, diff: &Diff<'_>, width: usize) ->
     }
     out.push('\n');
     for (was, is) in &diff.changed {
-        let (was_so, is_so) = (standing(&was.standing), standing(&is.standing));
+        let (was_so, is_so) = (was.standing.words(), is.standing.words());
         let _ = writeln!(out, "{}: {was_so} -> {is_so}", is.id);
         for line in checks(was, is) {
             let _ = writeln!(out, "    {line}");
@@ -126,7 +113,7 @@ pub fn report(before: &Record, after: &Record, diff: &Diff<'_>, width: usize) ->
                 out,
                 "{}: only in {only}, {}",
                 case.id,
-                standing(&case.standing)
+                case.standing.words()
             );
         }
     }

@@ -8,6 +8,7 @@ use crate::{
     case::counts,
     judge::{Check, CheckStatus},
     standing::Standing,
+    summary::Summary,
 };
 
 /// One run.
@@ -125,6 +126,22 @@ pub fn read(text: &str) -> Result<Vec<Record>, RecordError> {
 }
 
 impl Record {
+    /// That of a run that came to its end: these are all of its cases, and they say how it ended.
+    #[must_use]
+    pub fn whole(run: Run, cases: Vec<CaseLine>, took_ms: u64) -> Self {
+        let judged = cases.iter().map(|case| (&case.standing, &case.checks[..]));
+        let summary = Summary::of(judged, run.strict, cases.len(), None, took_ms);
+        Self {
+            run: Run {
+                cases: cases.len(),
+                shard: None,
+                ..run
+            },
+            cases,
+            summary: Some((&summary).into()),
+        }
+    }
+
     /// Name and version of the client.
     #[must_use]
     pub fn client(&self) -> String {

@@ -32,20 +32,33 @@ pub fn redact(text: &str, names: &Names) -> String {
     // Texts are shortened before they come here, and the cut may go through one.
     for (secret, placeholder) in [pairs[0], pairs[1], pairs[4], pairs[5]] {
         if text.contains('…') {
-            text = without_beginnings(text, secret, placeholder);
+            text = without_beginnings(&text, secret, placeholder);
         }
     }
     text
 }
 
 /// The text without the beginnings of a secret that were cut off with `…`.
-fn without_beginnings(text: String, secret: &str, placeholder: &str) -> String {
-    (BEGINNING..secret.len())
-        .rev()
-        .filter_map(|length| secret.get(..length))
-        .fold(text, |text, beginning| {
-            text.replace(&format!("{beginning}…"), &format!("{placeholder}…"))
-        })
+fn without_beginnings(text: &str, secret: &str, placeholder: &str) -> String {
+    let mut pieces = text.split('…').peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            out.push_str(piece);
+            break;
+        }
+        let mut beginnings = (BEGINNING..secret.len()).rev();
+        let rest = beginnings.find_map(|length| piece.strip_suffix(secret.get(..length)?));
+        match rest {
+            Some(rest) => {
+                out.push_str(rest);
+                out.push_str(placeholder);
+            }
+            None => out.push_str(piece),
+        }
+        out.push('…');
+    }
+    out
 }
 
 #[cfg(test)]

@@ -278,16 +278,11 @@ fn told(verdict: &Verdict, standing: &Standing) -> String {
 }
 
 fn standing_words(standing: &Standing) -> String {
+    let words = standing.words();
     match standing {
-        Standing::Passed => "passed".to_owned(),
-        Standing::Failed => "failed".to_owned(),
-        Standing::KnownFailure { reasons } => format!("a known failure: {}", reasons.join("; ")),
-        Standing::Fixed { keys } => {
-            format!("a known failure that passes: {}", keys.join("; "))
+        Standing::KnownFailure { reasons: listed } | Standing::Fixed { keys: listed } => {
+            format!("a {words}: {}", listed.join("; "))
         }
-        Standing::NotApplicable => "not applicable".to_owned(),
-        Standing::NotExercised => "not exercised".to_owned(),
-        Standing::AdapterError => "adapter error".to_owned(),
-        Standing::HarnessError => "harness error".to_owned(),
+        _ => words.to_owned(),
     }
 }

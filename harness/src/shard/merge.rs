@@ -4,7 +4,6 @@ use super::{Part, Shard};
 use crate::{
     exit::Exit,
     report::{line::CaseLine, record::Record, text::count},
-    summary::Summary,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -272,14 +271,6 @@ fn join(pieces: Vec<Piece>, whole: &Part) -> Result<Record, MergeError> {
     if again.cases != whole.cases || again.selection != whole.selection {
         return Err(MergeError::Selection);
     }
-    let mut run = run.ok_or(MergeError::Nothing)?;
-    run.shard = None;
-    run.cases = cases.len();
-    let judged = cases.iter().map(|case| (&case.standing, &case.checks[..]));
-    let summary = Summary::of(judged, run.strict, run.cases, None, took_ms);
-    Ok(Record {
-        run,
-        cases,
-        summary: Some((&summary).into()),
-    })
+    let run = run.ok_or(MergeError::Nothing)?;
+    Ok(Record::whole(run, cases, took_ms))
 }

@@ -17,11 +17,7 @@ pub(crate) const SEED: u64 = 1;
 /// Every case of the embedded suite.
 pub(crate) fn plans() -> Vec<Arc<Plan>> {
     let suite = Suite::load(&[embedded()]).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    suite
-        .iter()
-        .flat_map(|entry| entry.scenario.plans(SEED))
-        .map(Arc::new)
-        .collect()
+    suite.plans(SEED).map(Arc::new).collect()
 }
 
 /// What is said about a run of the built-in client.

@@ -13,7 +13,7 @@ use fake_server::{
         Attempts, Behaviour, Cancel, CancelPoint, Content, CutPoint, Expect, Fault, Job, Plan,
         SandboxTruth, Span, Step, Truth, TruthExit,
     },
-    wire::{Blob, Call, Op, call::Capability, limits},
+    wire::{Blob, Call, Op, limits},
 };
 use serde_json::{Value, json};
 
@@ -63,25 +63,14 @@ pub(in super::super) fn plan(dice: &mut Dice<'_>, profile: Profile, op: Option<O
         op @ (Op::Upload | Op::Download) => files::parts(dice, profile, op),
         op => streamed(dice, profile, op),
     };
-    let mut needs = Vec::new();
-    if parts.job.cancel.is_some() {
-        needs.push(Capability::Cancel);
-    }
-    if parts.job.timeout_ms.is_some() {
-        needs.push(Capability::Timeout);
-    }
-    if parts.job.extra.contains_key("policy") {
-        needs.push(Capability::LeasePolicy);
-    }
-    needs.sort_unstable();
-    Plan {
+    let mut plan = Plan {
         id: "generated/plan".to_owned(),
         title: "A generated schedule".to_owned(),
         requirements: vec![about(parts.op).to_owned()],
         fault_kinds: Vec::new(),
         why: "Drawn at random: nobody wrote a scenario for this.".to_owned(),
         op: parts.op,
-        needs,
+        needs: Vec::new(),
         deadline_ms: DEADLINE_MS,
         job: parts.job,
         sandbox: parts.sandbox,
@@ -100,7 +89,9 @@ pub(in super::super) fn plan(dice: &mut Dice<'_>, profile: Profile, op: Option<O
             .collect(),
         expect: Expect::default(),
         seed: 0,
-    }
+    };
+    plan.needs = plan.implied_needs();
+    plan
 }
 
 /// What follows a process: `follow`, `execute`, `terminal` and `connect`.
